@@ -1,0 +1,61 @@
+"""The errors that users meet. Each message names what is wrong, where, and the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+
+class KitError(Exception):
+    """Base of every error that the kit raises on purpose."""
+
+
+class InputError(KitError):
+    """Input that cannot be used: a file, a profile or an argument.
+
+    Parameters
+    ----------
+    faults
+        One sentence a fault, each with file, line, field, value and remedy where they apply.
+    """
+
+    def __init__(self, faults: Sequence[str] | str) -> None:
+        self.faults = (faults,) if isinstance(faults, str) else tuple(faults)
+        heading = "" if len(self.faults) == 1 else f"{len(self.faults)} faults:\n"
+        super().__init__(heading + "\n".join(self.faults))
+
+
+class InputWarning(UserWarning):
+    """Input that was read, but not exactly as written."""
+
+
+class UnjudgedError(KitError):
+    """Scores were asked for while rubrics are unjudged and no treatment of them was chosen."""
+
+
+ChatErrorKind = Literal["stop", "transient", "request"]
+
+
+class ChatError(KitError):
+    """A chat endpoint gave no usable reply.
+
+    Parameters
+    ----------
+    message
+        What the endpoint said, with the configuration and the setting to change.
+    kind
+        ``stop``: every further call would fail alike (key, quota, unknown model, refused setting);
+        ``transient``: worth another run later (overload, time-out, connection);
+        ``request``: this one request is at fault (too long, malformed).
+    status
+        HTTP status, where there was one.
+    """
+
+    def __init__(self, message: str, kind: ChatErrorKind, status: int | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+
+
+class ToolError(KitError):
+    """A tool call failed in a way that the model is told about and that is counted."""

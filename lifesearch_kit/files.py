@@ -1,0 +1,161 @@
+"""Records in and out of JSON Lines, JSON and CSV. All faults of a file are told in one go, each with its place."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from lifesearch_kit.errors import InputError, InputWarning
+from lifesearch_kit.records import (
+    JUDGMENT_KEY,
+    LABEL_KEY,
+    REPORT_KEY,
+    WEIGHT_STEP,
+    Judgment,
+    Label,
+    Record,
+    Report,
+    Rubric,
+    Task,
+)
+from lifesearch_kit.rows import PathLike, Row, fault, read_rows
+from lifesearch_kit.text import replace_lone_surrogates
+
+AnyRecord = TypeVar("AnyRecord", bound=Record)
+
+
+def read_records(
+    path: PathLike, model: type[AnyRecord], *, key: Sequence[str] = (), context: dict[str, Any] | None = None
+) -> list[AnyRecord]:
+    """Read one file of records.
+
+    Parameters
+    ----------
+    path
+        ``.jsonl`` (one object a line), ``.json`` (a list of objects or one object) or ``.csv``.
+    model
+        The record's class.
+    key
+        Fields that no two records may share all of.
+    context
+        Passed to the class's validators (`weight_step`).
+
+    Raises
+    ------
+    InputError
+        Listing every fault of the file: unreadable lines, wrong fields, repeated keys.
+    """
+    rows, faults = read_rows(path)
+    records = list(_validated(rows, model, context, faults))
+    faults += _repeats([(row.place, record) for row, record in records], key)
+    if faults:
+        raise InputError(faults)
+    return [record for _, record in records]
+
+
+def read_tasks(
+    path: PathLike, rubrics: PathLike | None = None, weight_step: float | None = WEIGHT_STEP
+) -> list[Task]:
+    """Read tasks, with their rubrics inside or in a file of their own.
+
+    Parameters
+    ----------
+    path
+        Tasks as JSON Lines or JSON.
+    rubrics
+        JSON Lines, JSON or CSV with a `task_id` column, where the tasks carry no rubrics themselves.
+    weight_step
+        Weights must be multiples of it; None admits any weight from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        Listing every fault of both files.
+    """
+    context = {"weight_step": weight_step}
+    if rubrics is None:
+        return read_records(path, Task, key=("task_id",), context=context)
+    rows, faults = read_rows(path)
+    rubric_rows, rubric_faults = read_rows(rubrics)
+    by_task: dict[str, list[Rubric]] = {}
+    checked = _validated(
+        (Row(row.place, {name: row.data[name] for name in row.data if name != "task_id"}) for row in rubric_rows),
+        Rubric, context, rubric_faults,
+    )
+    owner = {row.place: str(row.data.get("task_id", "")) for row in rubric_rows}
+    for row, rubric in checked:
+        by_task.setdefault(owner[row.place], []).append(rubric)
+    known = {str(row.data.get("task_id")) for row in rows}
+    rubric_faults += [
+        f"{row.place}: field 'task_id': {owner[row.place]!r} is no task of {path}; correct the id or add the task"
+        for row in rubric_rows if owner[row.place] not in known
+    ]
+    if rubric_faults:
+        raise InputError(faults + rubric_faults)
+    joined = [
+        Row(row.place, {**row.data, "rubrics": tuple(by_task.get(str(row.data.get("task_id")), ()))}) for row in rows
+    ]
+    tasks = list(_validated(joined, Task, context, faults))
+    faults += _repeats([(row.place, task) for row, task in tasks], ("task_id",))
+    if faults:
+        raise InputError(faults)
+    return [task for _, task in tasks]
+
+
+def read_reports(path: PathLike) -> list[Report]:
+    """Read reports; no two may share system, task and run. Raises InputError."""
+    return read_records(path, Report, key=REPORT_KEY)
+
+
+def read_judgments(path: PathLike) -> list[Judgment]:
+    """Read judgments; no two may share their whole key. Raises InputError."""
+    return read_records(path, Judgment, key=JUDGMENT_KEY)
+
+
+def read_labels(path: PathLike) -> list[Label]:
+    """Read labels, `satisfied` written as Pass or Fail, true or false. Raises InputError."""
+    return read_records(path, Label, key=LABEL_KEY)
+
+
+def write_jsonl(path: PathLike, records: Iterable[Record]) -> None:
+    """Write records as JSON Lines: valid UTF-8, strict JSON, replaced in one step."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps(record.model_dump(mode="json"), ensure_ascii=False, allow_nan=False) for record in records]
+    content, _ = replace_lone_surrogates("".join(f"{line}\n" for line in lines))
+    temporary = target.with_name(target.name + ".part")
+    temporary.write_bytes(content.encode())
+    temporary.replace(target)
+
+
+def _validated(
+    rows: Iterable[Row], model: type[AnyRecord], context: dict[str, Any] | None, faults: list[str]
+) -> Iterator[tuple[Row, AnyRecord]]:
+    for row in rows:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", InputWarning)
+            try:
+                record = model.model_validate(row.data, context=context)
+            except ValidationError as error:
+                faults += [fault(row, model, one) for one in error.errors(include_url=False)]
+                continue
+        for one in caught:
+            warnings.warn(f"{row.place}: {one.message}", InputWarning, stacklevel=4)
+        yield row, record
+
+
+def _repeats(records: Sequence[tuple[str, Record]], key: Sequence[str]) -> list[str]:
+    first: dict[tuple[Any, ...], str] = {}
+    faults = []
+    for place, record in records if key else ():
+        values = tuple(getattr(record, name) for name in key)
+        if values in first:
+            named = ", ".join(f"{name} {value!r}" for name, value in zip(key, values, strict=True))
+            faults.append(f"{place}: {named} stands already at {first[values]}; keep one")
+        first.setdefault(values, place)
+    return faults

@@ -1,0 +1,92 @@
+"""What is to be run and graded: one entry a unit, each with the key under which its result is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import NamedTuple
+
+from lifesearch_kit import prompts
+from lifesearch_kit.agent import SYSTEM_PROMPT
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.judge import judgment_fingerprint
+from lifesearch_kit.records import Report, Rubric, Task, fingerprint
+from lifesearch_kit.settings import JudgeSettings, SystemSettings
+from lifesearch_kit.store import Key
+from lifesearch_kit.tools import Tool
+
+
+class Run(NamedTuple):
+    """One agent run to be made."""
+
+    task: Task
+    system: SystemSettings
+    number: int
+    fingerprint: str
+
+    @property
+    def key(self) -> Key:
+        """The report's key, fingerprint last."""
+        return (self.system.name, self.task.task_id, self.number, self.fingerprint)
+
+
+class Check(NamedTuple):
+    """One judgment to be made."""
+
+    task: Task
+    report: Report
+    rubric: Rubric
+    judge: JudgeSettings
+    repeat: int
+    fingerprint: str
+
+    @property
+    def key(self) -> Key:
+        """The judgment's key, fingerprint last."""
+        report, rubric = self.report, self.rubric
+        return (
+            *(report.system, report.task_id, report.run),
+            *(rubric.rubric_id, self.judge.name, self.repeat, self.fingerprint),
+        )
+
+
+def plan_runs(
+    tasks: Sequence[Task], systems: Sequence[SystemSettings], tools: Sequence[Tool], *, runs: int, today: date
+) -> list[Run]:
+    """Every system on every task, `runs` times; the fingerprint changes with anything that could change the report."""
+    prompt = prompts.load(SYSTEM_PROMPT).template
+    schemas = [tool.schema for tool in tools]
+    return [
+        Run(task, system, number, fingerprint(task.query, system.identity(), prompt, schemas, today))
+        for system in systems
+        for task in tasks
+        for number in range(1, runs + 1)
+    ]
+
+
+def plan_checks(
+    tasks: Sequence[Task], reports: Sequence[Report], judges: Sequence[JudgeSettings], *, repeats: int = 1
+) -> list[Check]:
+    """Every rubric of every gradable report by every judge; rubrics of weight 0 are not asked.
+
+    Raises
+    ------
+    InputError
+        Naming each report whose task is unknown.
+    """
+    by_id = {task.task_id: task for task in tasks}
+    strangers = sorted({(one.system, one.task_id) for one in reports if one.task_id not in by_id})
+    if strangers:
+        raise InputError(
+            [f"system {system!r} has a report on task {task!r}, which is no task here" for system, task in strangers]
+        )
+    return [
+        Check(task, report, rubric, judge, repeat, judgment_fingerprint(task, report, rubric, judge))
+        for judge in judges
+        for repeat in range(1, repeats + 1)
+        for report in reports
+        if report.is_gradable
+        for task in [by_id[report.task_id]]
+        for rubric in task.rubrics
+        if rubric.weight > 0
+    ]

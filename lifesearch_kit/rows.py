@@ -1,0 +1,147 @@
+"""Raw rows of JSON Lines, JSON and CSV with the place of each, and what is said of a row that is wrong."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.records import Record, Rubric
+from lifesearch_kit.text import fold
+
+PathLike = str | os.PathLike[str]
+VERDICT_WORDS = {"pass": True, "true": True, "fail": False, "false": False}
+_REMEDIES = {
+    "missing": "is missing; add it",
+    "float_type": "is no number; write it as a number without quotes, such as 0.8",
+    "int_type": "is no whole number; write it without quotes, such as 1",
+    "string_type": "is no text; put it in quotes",
+    "bool_type": "is neither true nor false",
+}
+
+
+
+
+@dataclass(frozen=True)
+class Row:
+    """One raw record and where it stands, as ``file:line``."""
+
+    place: str
+    data: dict[str, Any]
+
+
+def read_rows(path: PathLike) -> tuple[list[Row], list[str]]:
+    """Read raw rows and the faults of those that cannot be read; the rest of a bad file is read all the same.
+
+    Raises
+    ------
+    InputError
+        When the file is absent, is no UTF-8, or has an ending that is none of .jsonl, .json, .csv.
+    """
+    source = Path(path)
+    readers: dict[str, Callable[[str, str], Iterator[Row | str]]] = {
+        ".jsonl": _json_lines, ".json": _json_items, ".csv": _csv_rows
+    }
+    if source.suffix not in readers:
+        raise InputError(f"{path}: the ending {source.suffix!r} is not known; use .jsonl, .json or .csv")
+    try:
+        text = source.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file; check the path") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(f"{path}:{line}: byte {error.object[error.start]:#04x} is no UTF-8; save it as UTF-8") from None
+    found = list(readers[source.suffix](text, str(path)))
+    return [row for row in found if isinstance(row, Row)], [fault for fault in found if isinstance(fault, str)]
+
+
+def _json_lines(text: str, path: str) -> Iterator[Row | str]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip(" \t\r"):
+            yield _json_row(line, f"{path}:{number}")
+
+
+def _json_row(line: str, place: str) -> Row | str:
+    try:
+        data = json.loads(line, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        return f"{place}: is no JSON at character {error.pos + 1} ({error.msg}); each line holds one whole object"
+    except ValueError as error:
+        return f"{place}: {error}"
+    return Row(place, data) if isinstance(data, dict) else f"{place}: is no object; write {{...}} with named fields"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"field '{twice}' stands twice in one object; keep one")
+    return dict(pairs)
+
+
+def _json_items(text: str, path: str) -> Iterator[Row | str]:
+    try:
+        data = json.loads(text, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        yield f"{path}:{error.lineno}: is no JSON at column {error.colno} ({error.msg})"
+        return
+    except ValueError as error:
+        yield f"{path}: {error}"
+        return
+    for number, item in enumerate(data if isinstance(data, list) else [data], start=1):
+        place = f"{path}: item {number}"
+        yield Row(place, item) if isinstance(item, dict) else f"{place}: is no object; write {{...}} with named fields"
+
+
+def _csv_rows(text: str, path: str) -> Iterator[Row | str]:
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    for raw in reader:
+        place = f"{path}:{reader.line_num}"
+        if None in raw or None in raw.values():
+            yield f"{place}: has another number of columns than the header; quote cells that hold commas"
+            continue
+        yield Row(place, {name.strip(): _cell(name.strip(), cell) for name, cell in raw.items() if cell.strip()})
+
+
+def _cell(name: str, cell: str) -> Any:
+    if name == "satisfied":
+        return VERDICT_WORDS.get(fold(cell), cell)
+    if name in ("weight", "run", "repeat"):
+        try:
+            return int(cell) if name != "weight" else float(cell)
+        except ValueError:
+            return cell
+    return cell.strip() if name.endswith("_id") or name in ("system", "judge") else cell
+
+
+def fault(row: Row, model: type[Record], error: Any) -> str:
+    """Say what pydantic found wrong in a row: place, task, rubric, field, value as written, remedy."""
+    where = [f"task {row.data['task_id']!r}"] if isinstance(row.data.get("task_id"), (str, int)) else []
+    location = list(error["loc"])
+    if len(location) > 1 and location[0] == "rubrics" and isinstance(location[1], int):
+        where.append(f"rubric {location[1] + 1}")
+        location, model = location[2:], Rubric
+    field = ".".join(str(part) for part in location)
+    if field:
+        where.append(f"field '{field}'")
+    return f"{row.place}: {', '.join(where)}: {_complaint(error, field, model)}"
+
+
+def _complaint(error: Any, field: str, model: type[Record]) -> str:
+    kind, value = error["type"], error["input"]
+    if kind == "missing":
+        return _REMEDIES[kind]
+    if kind == "extra_forbidden":
+        near = difflib.get_close_matches(field, model.model_fields, n=1)
+        return "is no known field; " + (f"did you mean '{near[0]}'?" if near else "remove it")
+    shown = "" if isinstance(value, (dict, list, tuple)) or not field else f"{json.dumps(value, ensure_ascii=False, default=str)} "
+    if kind == "literal_error":
+        return f"{shown}is not allowed; choose {error['ctx']['expected']}"
+    return shown + _REMEDIES.get(kind, str(error["msg"]).removeprefix("Value error, "))

@@ -1,0 +1,145 @@
+"""A run's folder: reports and judgments in one SQLite file, a compressed transcript beside each report.
+
+What was stored is there after a kill or a full disk. A row is written once; only an unjudged judgment gives way to a later one.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Record, Report
+from lifesearch_kit.transcripts import Transcript
+
+AnyRecord = TypeVar("AnyRecord", Report, Judgment)
+Key = tuple[Any, ...]
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS reports (
+    system TEXT, task_id TEXT, run INTEGER, fingerprint TEXT, record TEXT NOT NULL,
+    PRIMARY KEY (system, task_id, run, fingerprint)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS judgments (
+    system TEXT, task_id TEXT, run INTEGER, rubric_id TEXT, judge TEXT, repeat INTEGER, fingerprint TEXT,
+    judged INTEGER NOT NULL, record TEXT NOT NULL,
+    PRIMARY KEY (system, task_id, run, rubric_id, judge, repeat, fingerprint)) WITHOUT ROWID;
+"""
+
+
+class Store:
+    """The folder of one run; usable by several processes at once.
+
+    Parameters
+    ----------
+    folder
+        Made when absent.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(self.folder / "run.sqlite", timeout=60, isolation_level=None)
+        try:
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = NORMAL")
+            self._database.executescript(_SCHEMA)
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"{self.folder / 'run.sqlite'}: is no readable run ({error}); move it away") from None
+
+    def close(self) -> None:
+        """Close the file; everything stored stays."""
+        self._database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def add_report(self, report: Report, transcript: Transcript | None = None) -> Report:
+        """Keep a report, its transcript first; return it with the transcript's path inside the folder."""
+        if transcript is not None:
+            path = _transcript_path(report)
+            _write_compressed(self.folder / path, transcript.model_dump_json())
+            report = report.model_copy(update={"transcript": path.as_posix()})
+        self._database.execute(
+            "INSERT OR IGNORE INTO reports VALUES (?, ?, ?, ?, ?)",
+            (*key_of(report, REPORT_KEY), report.model_dump_json()),
+        )
+        return report
+
+    def add_judgments(self, judgments: Iterable[Judgment]) -> None:
+        """Keep judgments. One that is stored already stays, unless it is unjudged."""
+        rows = [
+            (*key_of(one, JUDGMENT_KEY), one.satisfied is not None, one.model_dump_json()) for one in judgments
+        ]
+        with self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.executemany(
+                "INSERT INTO judgments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
+                " SET judged = excluded.judged, record = excluded.record WHERE judgments.judged = 0",
+                rows,
+            )
+
+    def judged(self) -> set[Key]:
+        """Keys, fingerprint last, of the judgments that hold a verdict."""
+        columns = ", ".join((*JUDGMENT_KEY, "fingerprint"))
+        return set(self._database.execute(f"SELECT {columns} FROM judgments WHERE judged = 1"))
+
+    def reports(self) -> dict[Key, Report]:
+        """All reports by key, fingerprint last."""
+        return self._records("reports", Report, REPORT_KEY)
+
+    def judgments(self) -> dict[Key, Judgment]:
+        """All judgments by key, fingerprint last."""
+        return self._records("judgments", Judgment, JUDGMENT_KEY)
+
+    def _records(self, table: str, model: type[AnyRecord], key: tuple[str, ...]) -> dict[Key, AnyRecord]:
+        rows = self._database.execute(f"SELECT record FROM {table}")
+        records = (model.model_validate_json(record) for (record,) in rows)
+        return {key_of(record, key): record for record in records}
+
+
+def key_of(record: Record, key: tuple[str, ...]) -> Key:
+    """A record's key with its fingerprint last."""
+    return tuple(getattr(record, name) for name in (*key, "fingerprint"))
+
+
+def read_transcript(path: str | os.PathLike[str]) -> Transcript:
+    """Read one transcript file.
+
+    Raises
+    ------
+    InputError
+        When it is absent or damaged.
+    """
+    try:
+        return Transcript.model_validate_json(gzip.decompress(Path(path).read_bytes()))
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such transcript; check the path") from None
+    except (OSError, EOFError, ValueError) as error:
+        raise InputError(f"{path}: is no readable transcript ({type(error).__name__}); run its agent again") from None
+
+
+def _transcript_path(report: Report) -> Path:
+    system, task = (re.sub(r"[^\w.-]", "_", name)[:60] for name in (report.system, report.task_id))
+    return Path("transcripts", system, f"{task}__run{report.run}__{report.fingerprint}.json.gz")
+
+
+def _write_compressed(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with temporary.open("wb") as file:
+        file.write(gzip.compress(text.encode(), mtime=0))
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def select(records: Mapping[Key, AnyRecord], wanted: Iterable[Key]) -> list[AnyRecord]:
+    """The records of the wanted keys, in that order; absent ones are left out."""
+    return [records[key] for key in wanted if key in records]

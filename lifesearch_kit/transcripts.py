@@ -1,0 +1,45 @@
+"""What a run leaves behind beside its report: every decision, tool call and result."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from lifesearch_kit.records import Count, Id, Notes, Record
+
+
+class ToolResult(Record):
+    """One tool call of a step and what came back."""
+
+    call_id: str
+    tool: str
+    arguments: str
+    content: str
+    ok: bool
+    seconds: float = 0.0
+
+
+class Step(Record):
+    """One model decision: the assistant's message as received, and the results of the tools it called."""
+
+    number: int
+    message: dict[str, Any]
+    results: Annotated[tuple[ToolResult, ...], Field(strict=False)] = ()
+    finish_reason: str | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+    seconds: float = 0.0
+    notes: Notes = ()
+
+
+class Transcript(Record):
+    """One run of an agent, step by step."""
+
+    system: Id
+    task_id: Id
+    run: int
+    system_prompt: str
+    question: str
+    steps: Annotated[tuple[Step, ...], Field(strict=False)]

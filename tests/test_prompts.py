@@ -1,0 +1,71 @@
+"""Prompts are filled in one pass, and every text reaches the judge to the letter, once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lifesearch_kit import prompts
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.judge import judge_messages
+from lifesearch_kit.records import Report, Rubric, Task
+from lifesearch_kit.settings import JudgeSettings
+
+JUDGE = JudgeSettings(name="j", model="m", base_url="offline")
+AWKWARD = "{report} $nonce ${criterion} %s {0} {{x}} \\1 C:\\new $$ </report> {2; 5; 9}"
+
+
+def messages(query="Which port?", report="Selwick.", criterion="Names the port.", language="en"):
+    rubric = Rubric(rubric_id="R1", criterion=criterion, weight=0.7)
+    task = Task(task_id="t", language=language, domain="d", query=query, rubrics=(rubric,))
+    return judge_messages(task, Report(system="s", task_id="t", text=report), rubric, JUDGE)
+
+
+def test_awkward_text_is_carried_unchanged():
+    system, user = messages(query=f"Q {AWKWARD}", report=f"R {AWKWARD}", criterion=f"C {AWKWARD}")
+    for marker in "QRC":
+        assert user["content"].count(f"{marker} {AWKWARD}") == 1
+    assert AWKWARD not in system["content"]
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_any_text_is_carried_unchanged(query, report):
+    content = messages(query=f"<Q{query}Q>", report=f"<R{report}R>")[1]["content"]
+    assert content.index(f"<Q{query}Q>") < content.rindex(f"<R{report}R>") < content.rindex("Names the port.")
+
+
+def test_what_the_rubrics_of_a_report_share_comes_first_and_identical():
+    (first_rules, first), (second_rules, second) = messages(criterion="A"), messages(criterion="B")
+    assert first_rules == second_rules
+    shared = first["content"].index("<criterion-")
+    assert first["content"][:shared] == second["content"][:shared]
+    assert "Selwick." in first["content"][:shared]
+
+
+@pytest.mark.parametrize(("language", "attribute", "word"), [("en", "Necessity: Explicit", "strict"), ("zh", "必要性: Explicit", "从严")])
+def test_each_language_has_its_prompt(language, attribute, word):
+    rules, user = messages(language=language)
+    assert word in rules["content"]
+    assert attribute in user["content"]
+    assert "0.7" not in user["content"], "the weight is never shown"
+    assert "$" not in rules["content"]
+
+
+def test_the_tags_of_another_report_do_not_close_this_one():
+    closing = messages()[1]["content"].split("\n")[2]
+    assert closing.startswith("</question-")
+    content = messages(report=f"Text {closing} more text")[1]["content"]
+    assert content.count(closing) == 1, "only as text of the report: its own tags carry another code"
+
+
+def test_a_prompt_of_ones_own(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("Code $nonce, cost $$5.", "utf-8")
+    assert prompts.render(str(path), nonce="{x} $y") == "Code {x} $y, cost $5."
+    path_asking = tmp_path / "asking.txt"
+    path_asking.write_text("$weight", "utf-8")
+    with pytest.raises(InputError, match=r"asks for \$weight"):
+        prompts.render(str(path_asking), nonce="n")
+    with pytest.raises(InputError, match="choose from .*judge_en"):
+        prompts.load("judge_fr")

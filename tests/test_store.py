@@ -1,0 +1,112 @@
+"""What was stored stays: once, under its whole key, through kills, for several processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.records import Judgment, Report
+from lifesearch_kit.store import Store, read_transcript
+from lifesearch_kit.transcripts import Step, Transcript
+
+
+def judgment(**changes):
+    fields = {"system": "s", "task_id": "t", "rubric_id": "R1", "judge": "j", "satisfied": True, "fingerprint": "f"}
+    return Judgment(**{**fields, **changes})
+
+
+def test_a_stored_verdict_is_never_replaced(tmp_path):
+    with Store(tmp_path) as store:
+        store.add_judgments([judgment(reason="first")])
+        store.add_judgments([judgment(reason="second", satisfied=False)])
+        assert [one.reason for one in store.judgments().values()] == ["first"]
+
+
+def test_an_unjudged_row_gives_way_to_a_verdict(tmp_path):
+    with Store(tmp_path) as store:
+        store.add_judgments([judgment(satisfied=None, status="truncated")])
+        assert store.judged() == set()
+        store.add_judgments([judgment(satisfied=False)])
+        assert [one.satisfied for one in store.judgments().values()] == [False]
+        assert store.judged() == {("s", "t", 1, "R1", "j", 1, "f")}
+
+
+def test_every_part_of_the_key_and_the_content_counts(tmp_path):
+    changes = [{}, {"system": "x"}, {"task_id": "x"}, {"run": 2}, {"rubric_id": "x"}, {"judge": "x"}, {"repeat": 2}]
+    rows = [judgment(**change) for change in [*changes, {"fingerprint": "x"}]]
+    with Store(tmp_path) as store:
+        store.add_judgments(rows)
+        assert sorted(map(str, store.judgments().values())) == sorted(map(str, rows))
+
+
+def test_a_failing_batch_leaves_nothing_half_done(tmp_path):
+    def rows():
+        yield judgment()
+        raise RuntimeError("stopped")
+
+    with Store(tmp_path) as store:
+        with pytest.raises(RuntimeError):
+            store.add_judgments(rows())
+        assert store.judgments() == {}
+        store.add_judgments([judgment()])
+        assert len(store.judgments()) == 1
+
+
+def test_reports_come_back_with_their_transcripts(tmp_path):
+    report = Report(system="组/a b", task_id="t:1", text="正文 𠮷", fingerprint="f", notes=("n",))
+    transcript = Transcript(
+        system=report.system, task_id=report.task_id, run=1, system_prompt="p", question="q",
+        steps=(Step(number=1, message={"role": "assistant", "content": "正文", "reasoning_content": "r"}),),
+    )
+    with Store(tmp_path) as store:
+        stored = store.add_report(report, transcript)
+        assert stored.transcript is not None
+        assert read_transcript(tmp_path / stored.transcript) == transcript
+        assert list(store.reports().values()) == [stored]
+        assert list((tmp_path / "transcripts").rglob("*.part")) == []
+
+
+def test_damaged_files_are_named(tmp_path):
+    (tmp_path / "run.sqlite").write_bytes(b"not a database, surely" * 99)
+    with pytest.raises(InputError, match=r"run\.sqlite: is no readable run"):
+        Store(tmp_path)
+    torn = tmp_path / "torn.json.gz"
+    torn.write_bytes(b"\x1f\x8b\x08")
+    with pytest.raises(InputError, match="is no readable transcript"):
+        read_transcript(torn)
+    with pytest.raises(InputError, match="no such transcript"):
+        read_transcript(tmp_path / "absent.json.gz")
+
+
+WRITER = """
+import sys
+from lifesearch_kit.records import Judgment
+from lifesearch_kit.store import Store
+store = Store(sys.argv[1])
+for number in range(100_000):
+    store.add_judgments([Judgment(system=sys.argv[2], task_id="t", rubric_id=str(number), judge="j", satisfied=True)])
+    print(number, flush=True)
+"""
+
+
+def test_nothing_acknowledged_is_lost_when_processes_are_killed(tmp_path):
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name], stdout=subprocess.PIPE, text=True)
+        for name in ("a", "b")
+    ]
+    time.sleep(2.5)
+    for writer in writers:
+        os.kill(writer.pid, signal.SIGKILL)
+    acknowledged = {name: len(w.communicate()[0].splitlines()) for name, w in zip("ab", writers, strict=True)}
+    assert min(acknowledged.values()) > 10
+    with Store(tmp_path) as store:
+        stored = [one.system for one in store.judgments().values()]
+    for name, count in acknowledged.items():
+        # The line of the last write may have been cut off after the write itself.
+        assert stored.count(name) in (count, count + 1)

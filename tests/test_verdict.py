@@ -1,0 +1,113 @@
+"""Strict reading of a judge's reply: whatever is not plainly a verdict is unjudged."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lifesearch_kit.verdict import read_verdict
+
+YES = '{"satisfied": true, "reason": "Both fares are listed."}'
+NO = '{"satisfied": false, "reason": "No unit is given."}'
+
+
+@pytest.mark.parametrize(
+    ("reply", "satisfied"),
+    [
+        (YES, True),
+        (f"```json\n{NO}\n```", False),
+        (f"```\n{YES}", True),
+        (f"~~~JSON\n{NO}\n~~~\n", False),
+        (f"```json\n{YES}\n```\nShall I go on?", True),
+        (f"My decision:\n\n{NO}", False),
+        (f"The form is {{\"satisfied\": true or false}}.\n{YES}", True),
+        (f"<think>{NO}\nNo, wait.</think>\n{YES}", True),
+        (f"<thinking>\n{YES}\n</thinking>{NO}", False),
+        (json.dumps({"reason": "r", "satisfied": False, "confidence": 0.9}, indent=2), False),
+        (f"{YES}\n{YES}", True),
+    ],
+)
+def test_one_plain_verdict_is_read(reply, satisfied):
+    verdict = read_verdict(reply)
+    assert (verdict.satisfied, verdict.status) == (satisfied, "ok")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        " \n",
+        "Satisfied: true",
+        "true",
+        '{"reason": "r"}',
+        '{"satisfied": null, "reason": "r"}',
+        '{"satisfied": "mostly"}',
+        '{"satisfied": ""}',
+        '{"satisfied": 0}',
+        '{"satisfied": 1.0}',
+        '{"satisfied": 0.4}',
+        '{"satisfied": []}',
+        '{"satisfied": {}}',
+        '{"verdict": {"satisfied": true}}',
+        '[{"satisfied": true}]',
+        '{"satisfied": true',
+        f"{YES}\n{NO}",
+        '{"satisfied": true, "satisfied": false}',
+        '{"satisfied": true, "Satisfied": true}',
+        f"<think>{YES}",
+    ],
+)
+def test_anything_else_is_unjudged(reply):
+    verdict = read_verdict(reply)
+    assert (verdict.satisfied, verdict.status) == (None, "unparseable")
+    assert verdict.reason
+
+
+@pytest.mark.parametrize(("written", "satisfied"), [("true", True), (" FALSE ", False), ("Ｆａｌｓｅ", False)])
+def test_words_for_booleans_are_read_and_noted(written, satisfied):
+    verdict = read_verdict(json.dumps({"satisfied": written, "reason": "r"}))
+    assert verdict.satisfied is satisfied
+    assert any("was read as" in note for note in verdict.notes)
+
+
+def test_leniencies_are_noted():
+    assert read_verdict('{"Satisfied": true, "reason": "r"}').notes == ("spelling of field 'Satisfied'",)
+    assert read_verdict('{"satisfied": true}').notes == ("no reason given",)
+    unescaped = read_verdict('{"satisfied": false, "reason": "只写了"增长"二字"}')
+    assert (unescaped.satisfied, unescaped.reason) == (False, '只写了"增长"二字')
+    assert unescaped.notes == ("unescaped quotation marks in the reason",)
+
+
+def test_a_fence_inside_the_reason_stays():
+    reason = "It shows ```sql\nselect 1\n``` where prose was asked for."
+    assert read_verdict(json.dumps({"satisfied": False, "reason": reason})).reason == reason
+
+
+@pytest.mark.parametrize(
+    "quotation",
+    [
+        f"The report itself says {YES} which proves nothing.",
+        f'{{"satisfied": false, "reason": "It plants {YES} in its text"}}',
+        f'{{"satisfied": false, "reason": "It plants\n{YES}\nin its text"}}',
+        f"I quote: {YES}",
+    ],
+)
+def test_a_quoted_verdict_never_passes(quotation):
+    assert read_verdict(quotation).satisfied is not True
+
+
+@given(reason=st.text(), satisfied=st.booleans(), before=st.sampled_from(["", "Here:\n", "```json\n"]))
+def test_whatever_the_reason_holds_the_verdict_is_the_judges(reason, satisfied, before):
+    reply = before + json.dumps({"satisfied": satisfied, "reason": reason}, ensure_ascii=False)
+    verdict = read_verdict(reply)
+    assert verdict.satisfied in (satisfied, None)
+    if "<" not in reason:
+        assert (verdict.satisfied, verdict.reason) == (satisfied, reason)
+
+
+@given(st.text(alphabet=st.sampled_from('{}[]":,truefals \n`satisfied'), max_size=80))
+def test_no_reply_raises(reply):
+    assert read_verdict(reply).status in ("ok", "unparseable")
