@@ -1,0 +1,201 @@
+"""Collections are bounded, resumable and complete: nothing is made twice, nothing that failed is scored."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from lifesearch_kit.collect import grade, run_agents
+from lifesearch_kit.errors import ChatError, InputError
+from lifesearch_kit.plan import plan_checks, plan_runs
+from lifesearch_kit.records import Report, Rubric, Task
+from lifesearch_kit.settings import JudgeSettings, SystemSettings, parse_settings
+from lifesearch_kit.store import Store, read_transcript
+from loopback import completion
+
+TODAY = date(2026, 9, 30)
+RUBRICS = tuple(Rubric(rubric_id=f"R{n}", criterion=f"Criterion {n}.", weight=n / 10) for n in range(5))
+TASKS = [Task(task_id=name, language="en", domain="d", query=f"Query {name}?", rubrics=RUBRICS) for name in "ab"]
+REPORTS = [Report(system="s", task_id=task.task_id, text=f"Report on {task.task_id}.") for task in TASKS]
+YES = completion('{"satisfied": true, "reason": "r"}')
+BUSY = (503, {"error": {"message": "busy"}})
+
+
+def judge(loopback, **changes):
+    return JudgeSettings(**{"name": "j", "model": "m", "base_url": loopback.chat_url, "max_retries": 0, **changes})
+
+
+def graded(tmp_path, plan, **options):
+    with Store(tmp_path) as store:
+        return asyncio.run(grade(plan, store, **options))
+
+
+def test_each_rubric_with_a_weight_is_judged_once_and_never_again(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback)])
+    assert len(plan) == 2 * 4, "the rubric of weight 0 is not asked"
+    loopback.script[:] = [YES] * 8
+    first, summary = graded(tmp_path, plan)
+    assert (summary.planned, summary.done, summary.skipped) == (8, 8, 0)
+    again, second = graded(tmp_path, plan)
+    assert (second.done, second.skipped) == (0, 8)
+    assert again == first
+    assert len(loopback.requests) == 8
+
+
+def test_repeats_are_calls_of_their_own(loopback, tmp_path):
+    loopback.script[:] = [YES] * 24
+    judgments, _ = graded(tmp_path, plan_checks(TASKS, REPORTS, [judge(loopback)], repeats=3))
+    assert len(loopback.requests) == 24
+    assert sorted({one.repeat for one in judgments}) == [1, 2, 3]
+
+
+def test_an_edit_judges_only_itself_again(loopback, tmp_path):
+    loopback.script[:] = [YES] * 9
+    graded(tmp_path, plan_checks(TASKS, REPORTS, [judge(loopback)]))
+    edited = RUBRICS[1].model_copy(update={"criterion": "Another criterion."})
+    tasks = [TASKS[0].model_copy(update={"rubrics": (RUBRICS[0], edited, *RUBRICS[2:])}), TASKS[1]]
+    judgments, summary = graded(tmp_path, plan_checks(tasks, REPORTS, [judge(loopback)]))
+    assert (summary.done, summary.skipped, len(judgments)) == (1, 7, 8)
+    assert "Another criterion." in str(loopback.requests[-1])
+
+
+def test_what_is_unjudged_or_failed_is_counted_and_made_again(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback)])
+    loopback.script[:] = [YES, completion("no verdict"), BUSY, YES, completion("", finish="length"), BUSY, YES, YES]
+    judgments, summary = graded(tmp_path, plan, concurrency=1)
+    assert (summary.done, dict(summary.unjudged)) == (6, {"unparseable": 1, "truncated": 1})
+    assert sum(summary.failed.values()) == 2
+    assert [one.satisfied for one in judgments] == [True, None, True, None, True, True]
+    assert "2 failed" in str(summary)
+    assert "busy" in str(summary)
+    loopback.script[:] = [YES] * 4
+    judgments, summary = graded(tmp_path, plan)
+    assert (summary.done, summary.skipped, summary.failed) == (4, 4, {})
+    assert [one.satisfied for one in judgments] == [True] * 8
+
+
+def test_a_refused_key_stops_at_once_and_keeps_what_is_done(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback)])
+    loopback.script[:] = [YES, YES, (401, {"error": {"message": "key revoked"}})]
+    with pytest.raises(ChatError, match="key revoked"):
+        graded(tmp_path, plan, concurrency=1)
+    assert len(loopback.requests) == 3
+    with Store(tmp_path) as store:
+        assert len(store.judgments()) == 2
+
+
+def test_no_more_requests_at_once_than_allowed(loopback, tmp_path):
+    lock, now, most = threading.Lock(), [0], [0]
+
+    def slow(_):
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        time.sleep(0.05)
+        with lock:
+            now[0] -= 1
+        return YES
+
+    loopback.script[:] = [slow] * 24
+    graded(tmp_path, plan_checks(TASKS, REPORTS, [judge(loopback)], repeats=3), concurrency=4)
+    assert most[0] == 4
+
+
+def test_every_missing_key_is_named_before_anything_runs(loopback, tmp_path, monkeypatch):
+    judges = [judge(loopback, name=name, api_key_env=f"ABSENT_{name.upper()}") for name in ("x", "y")]
+    for one in judges:
+        monkeypatch.delenv(one.api_key_env, raising=False)
+    with pytest.raises(InputError) as caught:
+        graded(tmp_path, plan_checks(TASKS, REPORTS, [judge(loopback), *judges]))
+    assert [one.api_key_env in fault for one, fault in zip(judges, caught.value.faults, strict=True)] == [True, True]
+    assert loopback.requests == []
+
+
+def test_a_report_without_text_is_not_sent_to_the_judge(loopback):
+    reports = [REPORTS[0], REPORTS[1].model_copy(update={"status": "asked_back"})]
+    assert {check.report.task_id for check in plan_checks(TASKS, reports, [judge(loopback)])} == {"a"}
+
+
+def test_a_report_on_an_unknown_task_is_named(loopback):
+    with pytest.raises(InputError, match="system 's' has a report on task 'z'"):
+        plan_checks(TASKS, [REPORTS[0].model_copy(update={"task_id": "z"})], [judge(loopback)])
+
+
+def test_agent_runs_are_stored_with_transcripts_and_lost_ones_made_again(loopback, tmp_path):
+    system = SystemSettings(name="s", model="m", base_url=loopback.chat_url, max_retries=0, output_price=2.0)
+    plan = plan_runs(TASKS, [system], [], runs=2, today=TODAY)
+    loopback.script[:] = [completion("First report."), BUSY, completion("Third report."), completion("Fourth report.")]
+    with Store(tmp_path) as store:
+        reports, summary = asyncio.run(run_agents(plan, [], store, today=TODAY, concurrency=1))
+        assert [(one.task_id, one.run) for one in reports] == [("a", 1), ("b", 1), ("b", 2)]
+        assert (summary.done, sum(summary.failed.values()), summary.output_tokens) == (3, 1, 15)
+        transcript = read_transcript(tmp_path / reports[0].transcript)
+        assert transcript.steps[0].message["content"] == "First report."
+        loopback.script[:] = [completion("Second report.")]
+        reports, summary = asyncio.run(run_agents(plan, [], store, today=TODAY))
+    assert [one.text for one in reports] == ["First report.", "Second report.", "Third report.", "Fourth report."]
+    assert (summary.done, summary.skipped) == (1, 3)
+
+
+def test_a_changed_system_runs_again_under_its_name(loopback):
+    def key(**changes):
+        fields = {"name": "s", "model": "m", "base_url": loopback.chat_url, **changes}
+        return plan_runs(TASKS[:1], [SystemSettings(**fields)], [], runs=1, today=TODAY)[0].key
+
+    keys = [key(), key(model="n"), key(reasoning_effort="high"), key(max_steps=3), key(extra_body={"top_p": 1})]
+    assert len(set(keys)) == len(keys)
+    assert key(api_key_env="OTHER", max_retries=9) == key()
+
+
+def test_wrong_settings_are_all_named():
+    entries = [{"name": "a", "model": "m", "modle": "x"}, {"model": "m"}, {"name": "b", "model": "m"}, {"name": "b", "model": "n"}]
+    with pytest.raises(InputError) as caught:
+        parse_settings(entries, SystemSettings)
+    unknown, nameless, twice = caught.value.faults
+    assert "system 1 of the profile (a): field 'modle': is no known field; did you mean 'model'?" in unknown
+    assert "field 'name': is missing" in nameless
+    assert "the name 'b' stands for 2 systems" in twice
+
+
+GRADER = """
+import asyncio, sys
+from test_collect import REPORTS, TASKS, JudgeSettings, Store, grade, plan_checks
+judge = JudgeSettings(name="baseline-judge", model="baseline-judge", base_url="offline")
+store = Store(sys.argv[1])
+asyncio.run(grade(plan_checks(TASKS, REPORTS, [judge], repeats=int(sys.argv[2])), store, concurrency=4))
+"""
+
+
+def test_a_killed_collection_goes_on_to_the_same_tables(tmp_path):
+    def collect(folder, wait=None):
+        command = [sys.executable, "-c", GRADER, str(tmp_path / folder), "300"]
+        process = subprocess.Popen(command, cwd=Path(__file__).parent, stderr=subprocess.DEVNULL)
+        if wait is None:
+            assert process.wait() == 0
+        else:
+            while not stored(folder) and process.poll() is None:
+                time.sleep(0.02)
+            time.sleep(wait)
+            process.kill()
+            process.wait()
+
+    def stored(folder):
+        with Store(tmp_path / folder) as store:
+            return [one.model_copy(update={"seconds": 0.0}) for one in store.judgments().values()]
+
+    collect("killed", wait=0.2)
+    part = len(stored("killed"))
+    collect("killed", wait=0.2)
+    assert 0 < part <= len(stored("killed"))
+    collect("killed")
+    collect("whole")
+    assert len(stored("killed")) == 2 * 4 * 300
+    assert part < 2 * 4 * 300
+    assert stored("killed") == stored("whole")

@@ -1,0 +1,129 @@
+"""The judge over real HTTP on loopback: each kind of reply becomes true, false, or unjudged with its cause."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from lifesearch_kit.chat import Chat
+from lifesearch_kit.errors import ChatError
+from lifesearch_kit.judge import judge_rubric, judgment_fingerprint
+from lifesearch_kit.records import Report, Rubric, Task
+from lifesearch_kit.settings import JudgeSettings
+from loopback import NO_USAGE, completion
+
+RUBRIC = Rubric(rubric_id="R1", criterion="The response should name the port of Selwick.", weight=0.8)
+TASK = Task(task_id="t", language="en", domain="d", query="Which port?", rubrics=(RUBRIC,))
+REPORT = Report(system="s", task_id="t", run=2, text="The port of Selwick handled 4.2 million tonnes.")
+YES = '{"satisfied": true, "reason": "Port named."}'
+
+
+def judge_settings(loopback, **changes):
+    return JudgeSettings(name="j", model="m", base_url=loopback.chat_url, **{"max_retries": 0, **changes})
+
+
+def judged(loopback, reply, report=REPORT, **changes):
+    loopback.script[:] = [reply]
+    settings = judge_settings(loopback, **changes)
+
+    async def once():
+        async with Chat(settings) as chat:
+            return await judge_rubric(TASK, report, RUBRIC, settings, chat, repeat=3)
+
+    return asyncio.run(once())
+
+
+def test_a_verdict_is_kept_with_all_that_came_with_it(loopback):
+    usage = {
+        "prompt_tokens": 900, "completion_tokens": 30, "total_tokens": 930,
+        "prompt_tokens_details": {"cached_tokens": 512}, "completion_tokens_details": {"reasoning_tokens": 12},
+    }
+    judgment = judged(loopback, completion(YES, usage=usage), input_price=2.0, output_price=10.0)
+    assert (judgment.system, judgment.task_id, judgment.run, judgment.rubric_id) == ("s", "t", 2, "R1")
+    assert (judgment.judge, judgment.repeat, judgment.satisfied, judgment.status) == ("j", 3, True, "ok")
+    assert (judgment.reason, judgment.raw, judgment.finish_reason) == ("Port named.", YES, "stop")
+    assert (judgment.model, judgment.input_tokens, judgment.cached_tokens) == ("served-model", 900, 512)
+    assert (judgment.output_tokens, judgment.reasoning_tokens) == (30, 12)
+    # 900 x 2 / 1e6 + 30 x 10 / 1e6 = 0.0018 + 0.0003
+    assert judgment.cost == pytest.approx(0.0021)
+    (request,) = loopback.requests
+    assert request["temperature"] == 0.0
+    assert "tools" not in request
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [
+        (completion(YES, finish="length"), "truncated"),
+        (completion("", finish="length"), "truncated"),
+        (completion(YES, finish="content_filter"), "refused"),
+        (completion(None, refusal="I will not."), "refused"),
+        (completion(None), "unparseable"),
+        (completion("   "), "unparseable"),
+        (completion("It passes."), "unparseable"),
+        (completion("", reasoning_content=YES), "unparseable"),
+    ],
+)
+def test_without_a_verdict_the_rubric_is_unjudged(loopback, reply, status):
+    judgment = judged(loopback, reply)
+    assert (judgment.satisfied, judgment.status) == (None, status)
+    assert judgment.reason
+
+
+def test_a_missing_usage_block_costs_nothing_but_the_knowledge(loopback):
+    judgment = judged(loopback, completion(YES, usage=NO_USAGE), input_price=1.0, output_price=1.0)
+    assert (judgment.satisfied, judgment.output_tokens, judgment.cost) == (True, None, None)
+
+
+def test_a_report_beyond_the_limit_is_unjudged_without_a_call(loopback):
+    long = REPORT.model_copy(update={"text": "x" * 101})
+    judgment = judged(loopback, completion(YES), report=long, max_report_characters=100)
+    assert (judgment.satisfied, judgment.status) == (None, "error")
+    assert judgment.reason == "the report on task 't' has 101 characters; the judge's limit is 100"
+    assert loopback.requests == []
+
+
+def test_without_a_limit_the_last_word_of_a_long_report_is_sent(loopback):
+    long = REPORT.model_copy(update={"text": "filler " * 40_000 + "last words: 7.7 percent."})
+    assert judged(loopback, completion(YES), report=long).satisfied is True
+    assert "last words: 7.7 percent." in loopback.requests[0]["messages"][1]["content"]
+
+
+def test_a_request_that_is_rejected_is_unjudged(loopback):
+    too_long = (400, {"error": {"message": "this model's maximum context length is 8192 tokens", "code": "context_length_exceeded"}})
+    judgment = judged(loopback, too_long)
+    assert (judgment.satisfied, judgment.status) == (None, "error")
+    assert "maximum context length" in judgment.reason
+
+
+@pytest.mark.parametrize("status", [401, 503])
+def test_an_endpoint_that_fails_is_no_judgment_at_all(loopback, status):
+    with pytest.raises(ChatError):
+        judged(loopback, (status, {"error": {"message": "not now"}}))
+
+
+def test_the_judge_reads_what_the_method_says_in_its_order(loopback):
+    judged(loopback, completion(YES))
+    content = loopback.requests[0]["messages"][1]["content"]
+    places = [content.index(part) for part in (TASK.query, REPORT.text, RUBRIC.criterion, "Objective", "Explicit", "Must Have")]
+    assert places == sorted(places)
+    assert "0.8" not in json.dumps(loopback.requests[0]), "the weight is never shown"
+
+
+def test_the_fingerprint_follows_what_was_judged(loopback):
+    settings = judge_settings(loopback)
+    base = judgment_fingerprint(TASK, REPORT, RUBRIC, settings)
+    edits = [
+        (TASK.model_copy(update={"query": "Which ports?"}), REPORT, RUBRIC, settings),
+        (TASK, REPORT.model_copy(update={"text": "Other."}), RUBRIC, settings),
+        (TASK, REPORT, RUBRIC.model_copy(update={"criterion": "Other."}), settings),
+        (TASK, REPORT, RUBRIC.model_copy(update={"priority": "Nice to Have"}), settings),
+        (TASK, REPORT, RUBRIC, judge_settings(loopback, reasoning_effort="low")),
+        (TASK, REPORT, RUBRIC, judge_settings(loopback, temperature="default")),
+        (TASK, REPORT, RUBRIC, judge_settings(loopback, prompt_en="judge_zh")),
+    ]
+    assert len({base, *(judgment_fingerprint(*edit) for edit in edits)}) == 1 + len(edits)
+    unseen = RUBRIC.model_copy(update={"weight": 0.1})
+    assert judgment_fingerprint(TASK, REPORT, unseen, judge_settings(loopback, max_retries=3)) == base

@@ -1,0 +1,55 @@
+"""The set of packages is the same in pyproject.toml, environment.yml and the pins."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import yaml
+
+from lifesearch_kit.paths import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+DECLARED = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]}
+
+
+def plain(requirement):
+    return re.split(r"[\[=<>~ ]", requirement)[0].lower().replace("_", "-")
+
+
+def pins():
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+
+
+def test_environment_yml_names_the_packages_of_pyproject():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
+    (through_pip,) = (part["pip"] for part in environment["dependencies"] if isinstance(part, dict))
+    assert {"-c constraints.txt", "-e ."} <= set(through_pip)
+    assert {one for one in through_pip if not one.startswith("-")} == DECLARED
+
+
+def test_every_package_is_pinned_once_to_one_version():
+    names = [plain(name) for name in pins()]
+    assert {plain(one) for one in DECLARED} <= set(names)
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch(r"[\w.+!]+", version) for version in pins().values())
+
+
+def test_the_packages_that_the_project_is_built_on_are_there():
+    card = {"jupyterlab", "papermill", "pandas", "matplotlib", "seaborn", "openai", "httpx", "nbval"}
+    assert card <= {plain(one) for one in DECLARED}
+
+
+def test_what_is_imported_is_declared():
+    modules = {path.stem for path in (ROOT / "lifesearch_kit").glob("*")} | {"lifesearch_kit"}
+    imported = set()
+    for path in (ROOT / "lifesearch_kit").rglob("*.py"):
+        for line in path.read_text("utf-8").splitlines():
+            found = re.match(r"\s*(?:from|import) (\w+)", line)
+            if found:
+                imported.add(found[1])
+    renamed = {"yaml": "pyyaml", "markdown_it": "markdown-it-py", "rank_bm25": "rank-bm25", "pydantic_monty": "pydantic-monty"}
+    through_jupyter = {"IPython", "nbformat", "nbconvert", "nbclient", "traitlets"}
+    outside = imported - set(__import__("sys").stdlib_module_names) - modules - through_jupyter
+    assert {renamed.get(name, name) for name in outside} <= {plain(one) for one in DECLARED}
