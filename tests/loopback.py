@@ -21,7 +21,7 @@ def completion(
     """A chat completion. Without `usage` it reports 10 input and 5 output tokens; NO_USAGE leaves the block out."""
     said = {"role": "assistant", "content": content, **({"tool_calls": list(calls)} if calls else {}), **message}
     choice = {"index": 0, "message": said, "finish_reason": finish or ("tool_calls" if calls else "stop")}
-    body = {"id": "c1", "object": "chat.completion", "model": "served-model", "choices": [choice]}
+    body: dict[str, Any] = {"id": "c1", "object": "chat.completion", "model": "served-model", "choices": [choice]}
     if usage is not NO_USAGE:
         body["usage"] = usage or {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     return body
@@ -108,10 +108,13 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serve() -> Iterator[Loopback]:
     """Run the server in a thread for as long as the block lasts."""
-    handler = type("Handler", (_Handler,), {})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+
+    class Handler(_Handler):
+        """One class a server, so that two may run at once."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    handler.loopback = loopback = Loopback(f"http://127.0.0.1:{server.server_port}")
+    Handler.loopback = loopback = Loopback(f"http://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

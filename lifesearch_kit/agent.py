@@ -1,0 +1,191 @@
+"""The agent: decide, run tools, observe, until a message without tool calls (METHOD section 6, a ReAct loop)."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, TypeVar
+
+from lifesearch_kit import prompts
+from lifesearch_kit.chat import Chat, Reply, cost
+from lifesearch_kit.clarification import asks_back
+from lifesearch_kit.records import Report, ReportStatus, Task
+from lifesearch_kit.settings import SystemSettings
+from lifesearch_kit.tool_calls import ToolCall, read_calls, run_calls
+from lifesearch_kit.tools import Tool
+from lifesearch_kit.transcripts import Step, ToolResult, Transcript
+
+SYSTEM_PROMPT = "agent_system"
+LAST_TURN_PROMPT = "agent_last_turn"
+Number = TypeVar("Number", int, float)
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
+
+
+async def research(
+    task: Task, system: SystemSettings, chat: Chat, tools: Sequence[Tool], *, run: int, today: date
+) -> tuple[Report, Transcript]:
+    """Let a model work on one task until it writes its report or meets a limit.
+
+    At a limit of the system (steps, output tokens, seconds) it is told so and gets one more turn without tools.
+
+    Returns
+    -------
+    tuple of Report and Transcript
+        `iterations` counts model decisions: each may hold several tool calls or the final answer. Token counts are sums
+        over all of them, None where one is unknown.
+
+    Raises
+    ------
+    ChatError
+        When the endpoint gives no usable reply: there is no report then, and the run is to be made again.
+    """
+    loop = _Loop(task, system, chat, tools, run, prompts.render(SYSTEM_PROMPT, today=today.isoformat()))
+    limit: ReportStatus | None = None
+    while not await loop.step(limit):
+        limit = loop.limit()
+    return loop.report(limit), loop.transcript()
+
+
+class _Loop:
+    """The conversation of one run and what it has taken so far."""
+
+    def __init__(
+        self, task: Task, system: SystemSettings, chat: Chat, tools: Sequence[Tool], run: int, system_prompt: str
+    ) -> None:
+        self.task, self.system, self.chat, self.run = task, system, chat, run
+        self.tools = {tool.name: tool for tool in tools}
+        self.system_prompt = system_prompt
+        self.messages: list[dict[str, Any]] = [
+            {"role": "system", "content": system_prompt},
+            {"role": "user", "content": task.query},
+        ]
+        self.replies: list[Reply] = []
+        self.steps: list[Step] = []
+        self.started = time.perf_counter()
+
+    async def step(self, limit: ReportStatus | None) -> bool:
+        """One model decision and its tool calls; whether the run ends with it."""
+        if limit:
+            self.messages.append({"role": "user", "content": prompts.render(LAST_TURN_PROMPT).strip()})
+        schemas = [tool.schema for tool in self.tools.values()]
+        reply = await self.chat.complete(
+            self.messages,
+            tools=schemas,
+            tool_choice="none" if limit and schemas else None,
+            seed=self.run if self.system.seed_by_run else None,
+        )
+        message, calls = read_calls(reply, used_ids=self._used_ids())
+        results: list[ToolResult] = []
+        if calls and not limit:
+            self.messages.append(self._echo(message))
+            results = await run_calls(calls, self.tools)
+            self.messages += [{"role": "tool", "tool_call_id": one.call_id, "content": one.content} for one in results]
+        self.replies.append(reply)
+        self.steps.append(self._record(reply, message, results, limit, calls))
+        return limit is not None or not calls
+
+    def limit(self) -> ReportStatus | None:
+        """The limit that is reached, if any."""
+        system = self.system
+        if len(self.replies) >= system.max_steps:
+            return "step_limit"
+        spent = sum(reply.usage.output_tokens or 0 for reply in self.replies)
+        if system.max_output_tokens_total is not None and spent >= system.max_output_tokens_total:
+            return "token_limit"
+        return "time_limit" if time.perf_counter() - self.started >= system.max_seconds else None
+
+    def report(self, limit: ReportStatus | None) -> Report:
+        """The run as a report; its text is the last message's, whatever the status."""
+        last = self.replies[-1]
+        results = [one for step in self.steps for one in step.results]
+        return Report(
+            system=self.system.name,
+            task_id=self.task.task_id,
+            run=self.run,
+            text=last.text,
+            status=final_status(limit, last),
+            iterations=len(self.replies),
+            input_tokens=_total([reply.usage.input_tokens for reply in self.replies]),
+            output_tokens=_total([reply.usage.output_tokens for reply in self.replies]),
+            reasoning_tokens=_total([reply.usage.reasoning_tokens for reply in self.replies]),
+            tool_calls=dict(Counter(one.tool for one in results)),
+            failed_tool_calls=dict(Counter(one.tool for one in results if not one.ok)),
+            seconds=time.perf_counter() - self.started,
+            cost=_total([cost(reply.usage, self.system) for reply in self.replies]),
+            model=last.model,
+            notes=self._notes(),
+        )
+
+    def transcript(self) -> Transcript:
+        """Everything that was said and done."""
+        return Transcript(
+            system=self.system.name,
+            task_id=self.task.task_id,
+            run=self.run,
+            system_prompt=self.system_prompt,
+            question=self.task.query,
+            steps=tuple(self.steps),
+        )
+
+    def _echo(self, message: dict[str, Any]) -> dict[str, Any]:
+        if self.system.echo_reasoning:
+            return message
+        return {name: value for name, value in message.items() if name not in _REASONING_FIELDS}
+
+    def _used_ids(self) -> set[str]:
+        return {one.call_id for step in self.steps for one in step.results}
+
+    def _record(
+        self,
+        reply: Reply,
+        message: dict[str, Any],
+        results: list[ToolResult],
+        limit: ReportStatus | None,
+        calls: list[ToolCall],
+    ) -> Step:
+        notes = list(reply.notes)
+        if limit:
+            notes.append(f"last turn, without tools: {limit}")
+        if limit and calls:
+            notes.append(f"{len(calls)} tool call(s) of the last turn were not run")
+        return Step(
+            number=len(self.steps) + 1,
+            message=message,
+            results=tuple(results),
+            finish_reason=reply.finish_reason,
+            input_tokens=reply.usage.input_tokens,
+            output_tokens=reply.usage.output_tokens,
+            reasoning_tokens=reply.usage.reasoning_tokens,
+            seconds=reply.seconds,
+            notes=tuple(notes),
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        counted = Counter(note for step in self.steps for note in step.notes)
+        notes = [note if count == 1 else f"{note} ({count} steps)" for note, count in counted.items()]
+        models = sorted({reply.model for reply in self.replies if reply.model})
+        if len(models) > 1:
+            notes.append(f"more than one model answered: {', '.join(models)}")
+        return tuple(notes)
+
+
+def final_status(limit: ReportStatus | None, last: Reply) -> ReportStatus:
+    """How a run ended: refusals and questions back first, then a limit, then what the last message says by itself.
+
+    A blank message that was cut at the output limit met that limit before any answer.
+    """
+    if last.is_refused:
+        return "refused"
+    if not last.text.strip():
+        return limit or ("token_limit" if last.is_truncated else "empty")
+    if asks_back(last.text):
+        return "asked_back"
+    return limit or ("truncated" if last.is_truncated else "answered")
+
+
+def _total(counts: Sequence[Number | None]) -> Number | None:
+    """The sum, or None where one is unknown."""
+    known = [count for count in counts if count is not None]
+    return sum(known[1:], start=known[0]) if len(known) == len(counts) else None

@@ -1,0 +1,171 @@
+"""Agreement of judges with labels, of annotators with each other, and of rankings with rankings.
+
+A value that is undefined is None with the reason in words, never 0, 1 or NaN.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.measures import Agreement, RankAgreement, accuracy, cohen_kappa, mean_defined, rank_agreement
+from lifesearch_kit.records import LABEL_KEY
+
+__all__ = [
+    "Agreement",
+    "RankAgreement",
+    "accuracy",
+    "annotator_agreement",
+    "cohen_kappa",
+    "judge_agreement",
+    "mean_defined",
+    "rank_agreement",
+]
+
+_SUBJECT = list(LABEL_KEY[:-1])
+
+
+def annotator_agreement(labels: pd.DataFrame) -> pd.DataFrame:
+    """Compare annotators with each other, pair by pair.
+
+    Parameters
+    ----------
+    labels
+        A row a label: system, task_id, run, rubric_id, annotator, satisfied.
+
+    Returns
+    -------
+    DataFrame
+        A row a pair: annotator_a, annotator_b, rubrics (labelled by both), agreeing, accuracy_pct, kappa (missing
+        where undefined), kappa_reason.
+
+    Raises
+    ------
+    InputError
+        For repeated or stale labels.
+    """
+    _refuse_stale(labels)
+    if labels.duplicated([*LABEL_KEY]).any():
+        raise InputError("an annotator labelled the same rubric of the same report more than once; keep one label")
+    wide = labels.pivot(index=_SUBJECT, columns="annotator", values="satisfied")
+    rows = []
+    for first, second in combinations(wide.columns, 2):
+        both = wide[[first, second]].dropna()
+        a, b = both[first].to_numpy(), both[second].to_numpy()
+        kappa = cohen_kappa(a, b)
+        agreeing = int((a == b).sum())
+        rows.append((first, second, len(both), agreeing, _percent(accuracy(a, b)), kappa.value, kappa.reason))
+    columns = ["annotator_a", "annotator_b", "rubrics", "agreeing", "accuracy_pct", "kappa", "kappa_reason"]
+    return pd.DataFrame(rows, columns=columns).astype({"accuracy_pct": "Float64", "kappa": "Float64"})
+
+
+def judge_agreement(
+    judgments: pd.DataFrame, labels: pd.DataFrame, rubrics: pd.DataFrame | None = None, by: str | None = None
+) -> pd.DataFrame:
+    """Compare judges with reference labels (section 5 and table 3 of the LifeSearch paper).
+
+    The majority vote is taken over the repeats that reached a verdict; an even split is undecided and counted apart,
+    neither right nor wrong. Unjudged rubrics are shown beside and never folded into a figure.
+
+    Parameters
+    ----------
+    judgments
+        A row a judgment: its key and satisfied (missing = unjudged). Those of unlabelled rubrics are left out.
+    labels
+        The reference: one label a rubric of a report.
+    rubrics
+        A row a rubric, needed for `by`.
+    by
+        A column of `rubrics` to split by: language, domain, type, necessity, priority, dimension.
+
+    Returns
+    -------
+    DataFrame
+        A row a judge (and value of `by`): rubrics (labelled), repeats, judged and unjudged (of rubrics x repeats),
+        correct, mean_accuracy_pct (mean over repeats of the share of judged rubrics that agree), consistent and
+        self_consistency_pct (rubrics with one verdict in all repeats, of those judged in all; missing for one repeat),
+        majority_correct, undecided, majority_vote_pct (of decided ones), kappa of the majority vote (missing where
+        undefined), kappa_reason.
+
+    Raises
+    ------
+    InputError
+        When a rubric has several labels, a label is stale, no labelled rubric was judged, or `by` is no column of
+        `rubrics`.
+    """
+    _refuse_stale(labels)
+    several = labels[labels.duplicated(_SUBJECT)]
+    if not several.empty:
+        raise InputError(
+            f"{len(several)} rubrics have several labels (annotators"
+            f" {', '.join(map(repr, labels['annotator'].unique()))}); choose the one who is the reference"
+        )
+    reference = labels[[*_SUBJECT, "satisfied"]].rename(columns={"satisfied": "label"})
+    if by is not None:
+        if rubrics is None or by not in rubrics:
+            raise InputError(f"by={by!r} is no column of the rubrics; give the rubrics and one of their columns")
+        reference = reference.merge(rubrics[["task_id", "rubric_id", by]], on=["task_id", "rubric_id"], validate="m:1")
+    joined = judgments[[*_SUBJECT, "judge", "repeat", "satisfied"]].merge(reference, on=_SUBJECT, validate="m:1")
+    if joined.empty:
+        raise InputError("no judgment is of a labelled rubric; grade the reports that were labelled")
+    rows = []
+    for judge, own in joined.groupby("judge", sort=False, observed=True):
+        passes = sorted(own["repeat"].unique())
+        verdicts = own.pivot(index=_SUBJECT, columns="repeat", values="satisfied")
+        frame = reference.set_index(_SUBJECT).join(verdicts.reindex(columns=passes))
+        groups = [(None, frame)] if by is None else frame.groupby(by, sort=False, observed=True)
+        rows += [
+            {"judge": judge} | ({} if by is None else {by: value}) | _compare(part["label"], part[passes])
+            for value, part in groups
+        ]
+    percent = ["mean_accuracy_pct", "self_consistency_pct", "majority_vote_pct", "kappa"]
+    return pd.DataFrame(rows).astype(dict.fromkeys(percent, "Float64"))
+
+
+def _compare(label: pd.Series, verdicts: pd.DataFrame) -> dict[str, object]:
+    """Compare labels (rubrics) with verdicts (rubrics x repeats)."""
+    truth = label.to_numpy(dtype=float)
+    given = verdicts.astype("boolean").to_numpy(dtype=float, na_value=np.nan)
+    judged = np.isfinite(given)
+    correct = judged & (given == truth[:, None])
+    shares = [accuracy(truth[ruled], column[ruled]) for column, ruled in zip(given.T, judged.T, strict=True)]
+    complete = judged.all(axis=1) if given.shape[1] > 1 else np.zeros(len(given), dtype=bool)
+    consistent = complete & (given == given[:, :1]).all(axis=1)
+    votes = np.where(judged, 2 * given - 1, 0).sum(axis=1)
+    decided = votes != 0
+    majority = votes[decided] > 0
+    kappa = cohen_kappa(truth[decided] == 1, majority)
+    return {
+        "rubrics": len(truth),
+        "repeats": given.shape[1],
+        "judged": int(judged.sum()),
+        "unjudged": int((~judged).sum()),
+        "correct": int(correct.sum()),
+        "mean_accuracy_pct": _percent(mean_defined(shares)),
+        "consistent": int(consistent.sum()),
+        "self_consistency_pct": 100 * consistent.sum() / complete.sum() if complete.any() else None,
+        "majority_correct": int((majority == (truth[decided] == 1)).sum()),
+        "undecided": int((judged.any(axis=1) & ~decided).sum()),
+        "majority_vote_pct": _percent(accuracy(truth[decided] == 1, majority)),
+        "kappa": kappa.value,
+        "kappa_reason": kappa.reason,
+    }
+
+
+def _percent(measure: Agreement) -> float | None:
+    return None if measure.value is None else 100 * measure.value
+
+
+def _refuse_stale(labels: pd.DataFrame) -> None:
+    if "stale" not in labels:
+        return
+    stale = labels[labels["stale"].fillna(False).astype(bool)]
+    if not stale.empty:
+        raise InputError([
+            f"label of {row.annotator!r} for system {row.system!r}, task {row.task_id!r}, run {row.run}, rubric"
+            f" {row.rubric_id!r}: the question, report or criterion has changed since; label it again or remove it"
+            for row in stale.itertuples()
+        ])

@@ -1,0 +1,195 @@
+"""The one client for language models: an OpenAI-compatible chat-completions endpoint, one request a call."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any, Self
+
+import httpx
+import openai
+
+from lifesearch_kit.chat_errors import (
+    UNKNOWN_FAULT_STATUS,
+    Fault,
+    endpoint,
+    explain,
+    fault_of_body,
+    read_fault,
+    status_of_fault,
+)
+from lifesearch_kit.errors import ChatError, InputError
+from lifesearch_kit.reply import Reply, read_reply
+from lifesearch_kit.settings import ModelSettings
+from lifesearch_kit.text import replace_lone_surrogates
+from lifesearch_kit.usage import Usage, cost
+
+__all__ = ["Chat", "Reply", "Usage", "cost"]
+
+_PATH = "/chat/completions"
+_NO_KEY = "no-key"
+# Shorter ones are stand-ins for endpoints that ask for no key, and may be ordinary words.
+_KEY_LENGTH = 8
+_PAYLOAD = "lifesearch_kit.payload"
+_FIRST_STATUS = "lifesearch_kit.status"
+
+
+class Chat:
+    """A client for one model.
+
+    Retries and back-off are the openai client's own, `settings.max_retries` times. A reply with HTTP 200 that carries
+    an error instead of a message is given the error status that it should have had, so it is retried alike.
+
+    Parameters
+    ----------
+    settings
+        Which model, where, and how.
+    http_client
+        An httpx or httpx2 AsyncClient of one's own, which stays open; None for openai's client over aiohttp.
+
+    Raises
+    ------
+    InputError
+        When no key is set and the endpoint is neither offline nor given as a client, or when the address is none.
+    """
+
+    def __init__(self, settings: ModelSettings, http_client: Any | None = None) -> None:
+        self.settings = settings
+        if settings.is_offline and http_client is None:
+            raise InputError(f"configuration {settings.name!r} is offline; pass the client of the built-in baselines")
+        self._key = "" if settings.is_offline else os.environ.get(settings.api_key_env, "").strip()
+        if not self._key and http_client is None:
+            raise InputError(
+                f"configuration {settings.name!r} needs a key: set the environment variable {settings.api_key_env} "
+                "(to any word where the endpoint asks for none)"
+            )
+        base_url = "http://offline.invalid/v1" if settings.is_offline else settings.base_url
+        if base_url is not None and not base_url.startswith(("http://", "https://")):
+            raise InputError(
+                f"configuration {settings.name!r}: base_url {base_url!r} does not start with http:// or https://"
+            )
+        self._owned = http_client is None
+        self._http_client = http_client or openai.DefaultAioHttpClient()
+        _install(self._http_client)
+        self._client = openai.AsyncOpenAI(
+            api_key=self._key or _NO_KEY,
+            base_url=base_url,
+            timeout=settings.timeout_seconds,
+            max_retries=settings.max_retries,
+            http_client=self._http_client,
+        )
+
+    def __repr__(self) -> str:
+        return f"Chat({self.settings.name!r}, model={self.settings.model!r}, endpoint={endpoint(self.settings)!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections; a client that was passed in stays open."""
+        if self._owned:
+            await self._client.close()
+
+    async def complete(
+        self,
+        messages: list[dict[str, Any]],
+        *,
+        tools: list[dict[str, Any]] | None = None,
+        tool_choice: str | None = None,
+        seed: int | None = None,
+    ) -> Reply:
+        """Ask for one completion.
+
+        Raises
+        ------
+        ChatError
+            When there is no usable reply after the retries. Nothing that was sent is ever dropped for another try.
+        """
+        body = self._body(messages, tools, tool_choice, seed)
+        started = time.perf_counter()
+        try:
+            response = await self._client.post(
+                _PATH,
+                cast_to=httpx.Response,
+                content=_encode(body),
+                options={"headers": {"Content-Type": "application/json"}},
+            )
+        except openai.APIError as error:
+            raise self._explained(error, body) from None
+        return read_reply(response.extensions[_PAYLOAD], time.perf_counter() - started)
+
+    def _body(
+        self,
+        messages: list[dict[str, Any]],
+        tools: list[dict[str, Any]] | None,
+        tool_choice: str | None,
+        seed: int | None,
+    ) -> dict[str, Any]:
+        settings = self.settings
+        optional = {
+            "tools": tools or None,
+            "tool_choice": tool_choice,
+            "seed": seed,
+            "temperature": None if settings.temperature == "default" else settings.temperature,
+            "reasoning_effort": None if settings.reasoning_effort == "default" else settings.reasoning_effort,
+            settings.output_limit_field: settings.max_output_tokens,
+        }
+        sent = {name: value for name, value in optional.items() if value is not None}
+        return {"model": settings.model, "messages": messages, **sent, **settings.extra_body}
+
+    def _explained(self, error: openai.APIError, body: dict[str, Any]) -> ChatError:
+        if not isinstance(error, openai.APIStatusError):
+            said = Fault(f"{error.message} {error.__cause__ or ''}".strip())
+            return explain(self._redacted(said), None, "no answer", self.settings, body)
+        payload = error.response.extensions.get(_PAYLOAD, _parse(error.response.content))
+        first_status = error.response.extensions.get(_FIRST_STATUS)
+        if first_status is not None:
+            said, shown = fault_of_body(payload) or Fault(error.message), f"HTTP {first_status} with an error body"
+        else:
+            said, shown = read_fault(payload) if payload else Fault("no message"), f"HTTP {error.status_code}"
+        if not isinstance(payload, dict):
+            said = Fault(f"{said.message}: {' '.join(error.response.text.split())[:300]}")
+        return explain(self._redacted(said), error.status_code, shown, self.settings, body)
+
+    def _redacted(self, fault: Fault) -> Fault:
+        if len(self._key) < _KEY_LENGTH:
+            return fault
+        return Fault(fault.message.replace(self._key, "[key]"), fault.code, fault.param)
+
+
+def _install(http_client: Any) -> None:
+    hooks = http_client.event_hooks
+    if _mark_faulty not in hooks["response"]:
+        http_client.event_hooks = {**hooks, "response": [*hooks["response"], _mark_faulty]}
+
+
+async def _mark_faulty(response: httpx.Response) -> None:
+    """Give a faulty body that came with success the status that it should have had; keep what was parsed."""
+    if not response.is_success or not response.request.url.path.endswith(_PATH):
+        return
+    await response.aread()
+    payload = _parse(response.content)
+    response.extensions[_PAYLOAD] = payload
+    fault = fault_of_body(payload)
+    if fault is not None:
+        response.extensions[_FIRST_STATUS] = response.status_code
+        response.status_code = status_of_fault(fault) if isinstance(payload, dict) else UNKNOWN_FAULT_STATUS
+
+
+def _parse(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _encode(body: dict[str, Any]) -> bytes:
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return replace_lone_surrogates(text)[0].encode()

@@ -1,0 +1,90 @@
+"""The page that shows a profile's figures, and executed notebooks as pages. Neither needs a network."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nbformat
+from markupsafe import Markup
+from nbconvert import HTMLExporter
+from pygments.formatters import HtmlFormatter
+
+from lifesearch_kit.html_templates import fill
+
+if TYPE_CHECKING:
+    from lifesearch_kit.batch import Outcome
+
+_ROWS_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class _Figure:
+    slug: str
+    caption: str
+    notice: str
+    header: list[str]
+    rows: list[list[str]]
+    rows_in_all: int
+
+
+def write_index(folder: Path, profile: str, outcomes: Sequence[Outcome]) -> Path:
+    """Write ``index.html``: figures with captions, tables and notebooks, failed notebooks marked as such.
+
+    Parameters
+    ----------
+    folder
+        The profile's folder of figures, each a ``.png``, a ``.csv`` and a ``.json`` with its caption.
+    profile
+        The profile's name, for the title.
+    outcomes
+        What became of each notebook, in the order of the page.
+    """
+    sections = [
+        {
+            "name": outcome.notebook.stem,
+            "title": _heading(outcome.notebook),
+            "outcome": outcome,
+            "page": outcome.executed.with_suffix(".html").is_file(),
+            "figures": [_read_figure(folder, slug) for slug in outcome.figures],
+        }
+        for outcome in outcomes
+    ]
+    notices = dict.fromkeys(
+        figure.notice for section in sections for figure in section["figures"] if figure.notice  # type: ignore[attr-defined]
+    )
+    page = folder / "index.html"
+    text = fill("index.html.j2", profile=profile, sections=sections, notices=list(notices))
+    page.write_text(text, encoding="utf-8")
+    return page
+
+
+def render_notebook(executed: Path) -> Path:
+    """Write an executed notebook as one HTML page beside it."""
+    notebook = nbformat.read(executed, as_version=4)
+    body, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
+    page = executed.with_suffix(".html")
+    colors = {"light": "default", "dark": "github-dark"}
+    styles = {name: HtmlFormatter(style=style).get_style_defs(".highlight") for name, style in colors.items()}
+    text = fill(
+        "notebook.html.j2", title=executed.stem, body=Markup(body), styles={name: Markup(one) for name, one in styles.items()}
+    )
+    page.write_text(text, encoding="utf-8")
+    return page
+
+
+def _heading(notebook: Path) -> str:
+    cells = nbformat.read(notebook, as_version=4).cells
+    lines: Iterator[str] = (line for cell in cells if cell.cell_type == "markdown" for line in cell.source.splitlines())
+    return next((line.lstrip("# ").strip() for line in lines if line.startswith("#")), notebook.stem)
+
+
+def _read_figure(folder: Path, slug: str) -> _Figure:
+    record = json.loads((folder / f"{slug}.json").read_text(encoding="utf-8"))
+    with (folder / f"{slug}.csv").open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = list(csv.reader(file)) or [[]]
+    return _Figure(slug, record["caption"], record["notice"], header, rows[:_ROWS_SHOWN], len(rows))

@@ -1,0 +1,78 @@
+"""How well judges agree with people, and rankings with rankings, as tables and in words."""
+
+from __future__ import annotations
+
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from lifesearch_kit.agreement import RankAgreement, judge_agreement
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.results import Results
+
+_COLUMNS = [
+    *("judge", "rubrics", "repeats", "accuracy_pct", "low_pct", "high_pct"),
+    *("self_consistency_pct", "majority_vote_pct", "kappa"),
+]
+
+
+def reference_labels(labels: pd.DataFrame, annotator: str = "") -> pd.DataFrame:
+    """The labels of the annotator who is the reference.
+
+    Raises
+    ------
+    InputError
+        When there are several annotators and none of them is named.
+    """
+    names = sorted(labels["annotator"].unique())
+    chosen = annotator or (names[0] if len(names) == 1 else "")
+    if chosen not in names:
+        raise InputError(f"reference {annotator!r}: name the annotator who is the reference, one of {', '.join(names)}")
+    return labels[labels["annotator"] == chosen]
+
+
+def judge_summary(results: Results, reference: str = "", by: str | None = None) -> pd.DataFrame | None:
+    """Accuracy of every judge against the reference labels (table 3 of the paper).
+
+    Parameters
+    ----------
+    results
+        With judgments and labels, or with a judges.csv.
+    reference
+        The annotator whose labels are the reference.
+    by
+        A column of the rubrics to split by, such as ``language``; needs judgments and labels.
+
+    Returns
+    -------
+    DataFrame or None
+        The most accurate first: judge (with its settings), *by*, rubrics, repeats, accuracy_pct (mean over repeats),
+        low_pct and high_pct (95% Wilson interval; rubrics, not repeats, count as independent), self_consistency_pct,
+        majority_vote_pct, kappa.
+    """
+    if results.judgments is not None and results.labels is not None:
+        labels = reference_labels(results.labels, reference)
+        table = judge_agreement(results.judgments, labels, results.rubrics, by)
+        nullable = table.select_dtypes("Float64").columns
+        table = table.astype(dict.fromkeys(nullable, "float64"))
+    elif results.judges is not None and by is None:
+        settings = results.judges[["reasoning", "temperature"]].astype(str).to_numpy()
+        names = results.judges["judge"]
+        words = [f"{name}, reasoning {effort}, temp. {heat}" for name, (effort, heat) in zip(names, settings, strict=True)]
+        table = results.judges.assign(judge=words, kappa=float("nan"))
+    else:
+        return None
+    share = table["mean_accuracy_pct"].to_numpy(float) / 100
+    low, high = proportion_confint(share * table["rubrics"], table["rubrics"], method="wilson")
+    table = table.assign(accuracy_pct=100 * share, low_pct=100 * low, high_pct=100 * high)
+    columns = [*_COLUMNS[:1], *([by] if by else []), *_COLUMNS[1:]]
+    return table[columns].sort_values("accuracy_pct", ascending=False, kind="stable", ignore_index=True)
+
+
+def rank_words(agreement: RankAgreement) -> str:
+    """Both correlations of two rankings in a sentence's words, or why they are undefined."""
+    parts = [
+        f"{name} {measure.value:.3f}" if measure.value is not None else f"{name} undefined ({measure.reason})"
+        for name, measure in (("Spearman", agreement.spearman), ("Kendall", agreement.kendall))
+    ]
+    text = f"{', '.join(parts)} over {len(agreement.systems)} systems"
+    return f"{text}; {agreement.warning}" if agreement.warning else text

@@ -1,0 +1,127 @@
+"""Dates in Chinese, English and ISO forms, with what is left open kept open."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from lifesearch_kit.offline.terms import normalise_width
+
+_MONTHS = {
+    name.casefold(): number
+    for names in (calendar.month_name, calendar.month_abbr)
+    for number, name in enumerate(names)
+    if name
+} | {"sept": 9}
+_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_YEAR = r"(?P<year>(?:19|20)\d{2})"
+_DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])"
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE | re.ASCII)
+    for form in (
+        rf"(?<!\d){_YEAR}(?P<mark>[-/.])(?P<month_number>1[0-2]|0?[1-9])(?P=mark){_DAY}(?!\d)",
+        rf"(?<!\d){_YEAR}\s*年\s*(?P<month_number>1[0-2]|0?[1-9])\s*月(?:\s*{_DAY}\s*[日号])?",
+        rf"(?<!\d){_YEAR}\s*年?\s*第?(?P<quarter>[一二三四1-4])\s*季度",
+        rf"\bQ(?P<quarter>[1-4])\s*(?:of\s+)?{_YEAR}(?!\d)",
+        rf"(?<!\d){_YEAR}\s*Q(?P<quarter>[1-4])\b",
+        rf"\b(?P<quarter>first|second|third|fourth)[\s-]quarter\s+(?:of\s+)?{_YEAR}(?!\d)",
+        rf"(?<!\d){_DAY}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}(?!\d)",
+        rf"\b{_MONTH}\s+{_DAY}(?:st|nd|rd|th)?,?\s+{_YEAR}(?!\d)",
+        rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}(?!\d)",
+        rf"(?<!\d){_YEAR}-(?P<month_number>1[0-2]|0[1-9])(?![\d-])",
+        rf"(?<![\d.]){_DAY}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?!\w)",
+        rf"\b{_MONTH}\s+{_DAY}(?:st|nd|rd|th)?(?![\d%,]*\d)",
+        rf"(?<!\d)(?P<month_number>1[0-2]|0?[1-9])\s*月(?:份|\s*{_DAY}\s*[日号])?",
+        rf"(?<!\d)(?<!\d[.,]){_YEAR}(?![\d%]|[.,]\d)(?:\s*年度?)?",
+    )
+)
+_DIGIT = re.compile(r"\d")
+_QUARTERS = {"一": 1, "二": 2, "三": 3, "四": 4, "first": 1, "second": 2, "third": 3, "fourth": 4}
+CUTOFF_MARK = re.compile(
+    r"截至|截止|之前|以前|为止|为准|as of|as at|up to|until|no later than|on or before|\bbefore\b|\bby\b|through|"
+    r"cut-?off|available (?:on|by)|dated|published",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, order=True)
+class Moment:
+    """A date as a text gives it; 0 stands for what it leaves open. `quarter` excludes month and day."""
+
+    year: int = 0
+    month: int = 0
+    day: int = 0
+    quarter: int = 0
+
+    def allows(self, other: Moment) -> bool:
+        """Whether `other` says at least what this one says (31 March 2026 also says March 2026)."""
+        quarter = other.quarter or (other.month + 2) // 3
+        pairs = ((self.year, other.year), (self.month, other.month), (self.day, other.day), (self.quarter, quarter))
+        return all(not mine or mine == theirs for mine, theirs in pairs)
+
+    def last_day(self) -> date | None:
+        """The last day that it may mean, None without a year."""
+        if not self.year:
+            return None
+        month = self.month or self.quarter * 3 or 12
+        return date(self.year, month, self.day or calendar.monthrange(self.year, month)[1])
+
+
+@dataclass(frozen=True)
+class DateMention:
+    """A date and where it stands in the text."""
+
+    moment: Moment
+    start: int
+    end: int
+
+
+def _moment(match: re.Match[str]) -> Moment | None:
+    given = match.groupdict()
+    month = int(given.get("month_number") or 0) or _MONTHS.get((given.get("month") or "").casefold(), 0)
+    quarter = (given.get("quarter") or "").casefold()
+    moment = Moment(
+        int(given.get("year") or 0), month, int(given.get("day") or 0), _QUARTERS.get(quarter) or int(quarter or 0)
+    )
+    longest = calendar.monthrange(moment.year or 2024, month)[1] if month else 31
+    return moment if moment.day <= longest else None
+
+
+def date_mentions(text: str) -> list[DateMention]:
+    """All dates of a text in its order; overlapping readings are settled for the fullest form."""
+    return list(_mentions(normalise_width(text)))
+
+
+@lru_cache(maxsize=4096)
+def _mentions(text: str) -> tuple[DateMention, ...]:
+    if not _DIGIT.search(text):
+        return ()
+    taken: list[DateMention] = []
+    for form in _FORMS:
+        for match in form.finditer(text):
+            free = all(match.end() <= one.start or match.start() >= one.end for one in taken)
+            moment = _moment(match) if free else None
+            if moment is not None:
+                taken.append(DateMention(moment, match.start(), match.end()))
+    return tuple(sorted(taken, key=lambda one: one.start))
+
+
+def parse_day(text: str) -> date | None:
+    """The first full date of a text such as a page's ``Published:`` line, else the last day of what it says."""
+    mentions = date_mentions(text)
+    best = max(mentions, key=lambda one: (bool(one.moment.day), bool(one.moment.month), -one.start), default=None)
+    return best.moment.last_day() if best else None
+
+
+def cutoff_date(question: str) -> date | None:
+    """The last day whose facts a question allows: the date that a phrase such as "as of" or 截至 stands next to."""
+    marked: list[tuple[int, date]] = []
+    for mention in date_mentions(question):
+        around = question[max(0, mention.start - 24) : mention.start] + " " + question[mention.end : mention.end + 6]
+        last = mention.moment.last_day()
+        if last is not None and CUTOFF_MARK.search(around):
+            marked.append((bool(mention.moment.day) * 2 + bool(mention.moment.month), last))
+    return max(marked, default=(0, None), key=lambda one: one[0])[1] if marked else None

@@ -1,0 +1,100 @@
+"""One reply of a chat-completions endpoint, read without trusting its shape."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from lifesearch_kit.text import repair
+from lifesearch_kit.usage import Usage, read_usage
+
+_TRUNCATED = ("length", "max_tokens", "model_length")
+_REFUSED = ("content_filter", "refusal", "safety", "sensitive")
+_REASONING_PARTS = ("reasoning", "thinking", "redacted_thinking")
+# Reasoning that a server left in the content: a block at the start, or everything before a lone closing tag.
+_INLINE_REASONING = re.compile(
+    r"\A\s*<(think|thinking)>.*?(?:</\1>|\Z)|\A(?:(?!<think).)*?^\s*</(?:think|thinking)>[ \t]*$", re.S | re.M
+)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the model said.
+
+    Parameters
+    ----------
+    message
+        The assistant's message as received (lone surrogates replaced), to be sent back with the next turn.
+    text
+        Its visible text; reasoning is never part of it.
+    tool_calls
+        Its calls as received, ids not yet checked.
+    """
+
+    message: dict[str, Any]
+    text: str = ""
+    tool_calls: tuple[Any, ...] = ()
+    finish_reason: str | None = None
+    refusal: str | None = None
+    model: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the reply was cut at the output limit."""
+        return (self.finish_reason or "").lower() in _TRUNCATED
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the model or a content filter refused to answer."""
+        return bool(self.refusal) or (self.finish_reason or "").lower() in _REFUSED
+
+
+def read_reply(payload: dict[str, Any], seconds: float = 0.0) -> Reply:
+    """Read a body that holds at least one choice with a message object."""
+    choice = payload["choices"][0]
+    message, halves = repair(choice["message"])
+    message = {"role": "assistant", **message}
+    usage = read_usage(payload.get("usage"))
+    text, refusals, notes = _read_content(message.get("content"))
+    if halves:
+        notes.append(f"{halves} lone surrogate(s) in the reply were replaced")
+    said_no = message.get("refusal")
+    calls = message.get("tool_calls")
+    finish, model = choice.get("finish_reason"), payload.get("model")
+    return Reply(
+        message=message,
+        text=text,
+        tool_calls=tuple(calls) if isinstance(calls, list) else (),
+        finish_reason=finish if isinstance(finish, str) else None,
+        refusal=said_no if isinstance(said_no, str) and said_no.strip() else (" ".join(refusals) or None),
+        model=model if isinstance(model, str) else None,
+        usage=usage,
+        seconds=seconds,
+        notes=(*notes, *usage.notes),
+    )
+
+
+def _read_content(content: Any) -> tuple[str, list[str], list[str]]:
+    """Visible text, refusals among the parts, and notes."""
+    notes: list[str] = []
+    refusals: list[str] = []
+    texts: list[str] = []
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict) and part.get("type") == "refusal":
+            refusals.append(str(part.get("refusal") or "refused"))
+        elif isinstance(part, dict) and part.get("type") not in _REASONING_PARTS and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        elif part is not None and not (isinstance(part, dict) and part.get("type") in _REASONING_PARTS):
+            notes.append(f"a part of the content that is no text was left out: {part!r:.60}")
+    text = "".join(texts)
+    reasoning = _INLINE_REASONING.match(text)
+    if reasoning:
+        text = text[reasoning.end() :].lstrip()
+        notes.append("reasoning inside the content was taken out of the text")
+    return text, refusals, notes

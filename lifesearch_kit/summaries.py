@@ -1,0 +1,144 @@
+"""The tables that figures are drawn from: computed where a folder holds judgments, read where it holds summaries only.
+
+A table that neither gives is None; nothing is put in its place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.results import Results
+from lifesearch_kit.scoring import group_scores, report_scores, run_scores, system_scores
+from lifesearch_kit.statistics import bootstrap_intervals
+
+_EFFORT = {"iterations": "iterations", "output_tokens": "output_tokens_k", "characters": "report_characters"}
+
+
+def choose_judge(judgments: pd.DataFrame, judge: str = "") -> str:
+    """Name the judge whose verdicts count: the one asked for, else the one with most judgments.
+
+    Raises
+    ------
+    InputError
+        When there is no such judge.
+    """
+    counts = judgments["judge"].value_counts()
+    if judge and judge not in counts:
+        raise InputError(f"judge {judge!r} made no judgments here; choose from {', '.join(sorted(counts.index))}")
+    return judge or min(counts.index, key=lambda name: (-counts[name], name))
+
+
+def graded_reports(results: Results, judge: str = "") -> pd.DataFrame | None:
+    """Score every report by one judge's verdicts, as `scoring.report_scores`; None where there are no judgments.
+
+    Unjudged rubrics leave bounds instead of a score.
+    """
+    if results.judgments is None:
+        return None
+    chosen = results.judgments["judge"] == choose_judge(results.judgments, judge)
+    return report_scores(results.require("rubrics"), results.judgments[chosen], results.reports, unjudged="bounds")
+
+
+def system_summary(
+    results: Results, scores: pd.DataFrame | None, rng: np.random.Generator, resamples: int = 2000
+) -> pd.DataFrame | None:
+    """Overall scores with intervals, and what they took.
+
+    Returns
+    -------
+    DataFrame or None
+        A row a system, best first: system, runs, tasks, score_pct, score_sd_pct (ddof = 1 over runs), low_pct and
+        high_pct (see `interval_words`), iterations, output_tokens_k and report_characters (means over the system's
+        reports), no_report, missing, unjudged. From a folder of summaries: the columns of its systems.csv.
+    """
+    if scores is None:
+        return None if results.systems is None else results.systems.sort_values("score_pct", ascending=False)
+    table = system_scores(scores)
+    if table["unjudged"].sum() == 0:
+        ends = bootstrap_intervals(scores, rng, resamples)[["system", "low_pct", "high_pct"]]
+        table = table.merge(ends, on="system", how="left", validate="one_to_one")
+    else:
+        table = table.assign(low_pct=table["lower_pct"], high_pct=table["upper_pct"])
+    if results.reports is not None:
+        effort = results.reports.groupby("system")[list(_EFFORT)].mean().rename(columns=_EFFORT)
+        effort["output_tokens_k"] /= 1000
+        table = table.merge(effort.reset_index(), on="system", how="left", validate="one_to_one")
+    return _plain(table.drop(columns=["judge", "graded_only_pct", "lower_pct", "upper_pct"]))
+
+
+def interval_words(scores: pd.DataFrame | None) -> str:
+    """Say what low_pct and high_pct of `system_summary` are; without scores, what its error bars are."""
+    if scores is None:
+        return "error bars: plus and minus one sample standard deviation over runs"
+    if scores["unjudged"].sum() == 0:
+        return "error bars: 95% bootstrap intervals over tasks"
+    return f"error bars: the bounds that {scores['unjudged'].sum():,} unjudged rubrics leave"
+
+
+def span(values: pd.Series) -> str:
+    """Smallest and largest of some counts in words: "42", or "15 to 18"."""
+    low, high = values.min(), values.max()
+    return f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"
+
+
+def run_summary(scores: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Score of each run: system, run, score_pct; None without judgments."""
+    if scores is None:
+        return None
+    runs = run_scores(scores)
+    return _plain(runs.assign(score_pct=100 * runs["score"])[["system", "run", "score_pct"]])
+
+
+def domain_summary(results: Results, scores: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Score of each system in each domain: system, domain, tasks, score_pct."""
+    if scores is None or "domain" not in scores:
+        return results.domains
+    return _plain(group_scores(scores, "domain")[["system", "domain", "tasks", "score_pct"]])
+
+
+def language_summary(
+    scores: pd.DataFrame | None, rng: np.random.Generator, resamples: int = 2000
+) -> pd.DataFrame | None:
+    """Score of each system in each language: system, language, tasks, score_pct, low_pct, high_pct as for systems."""
+    if scores is None or "language" not in scores:
+        return None
+    table = group_scores(scores, "language").rename(columns={"lower_pct": "low_pct", "upper_pct": "high_pct"})
+    if scores["unjudged"].sum() == 0:
+        parts = [
+            bootstrap_intervals(part, rng, resamples)[["system", "low_pct", "high_pct"]].assign(language=language)
+            for language, part in scores.groupby("language", sort=True, observed=True)
+        ]
+        table = table.drop(columns=["low_pct", "high_pct"]).merge(
+            pd.concat(parts), on=["system", "language"], how="left", validate="one_to_one"
+        )
+    return _plain(table[["system", "language", "tasks", "score_pct", "low_pct", "high_pct"]])
+
+
+def rubric_summary(results: Results, judge: str = "") -> pd.DataFrame | None:
+    """How often each rubric is passed, the least passed first, heavier ones first among equals.
+
+    Returns
+    -------
+    DataFrame or None
+        task_id, rubric_id, criterion, weight, dimension, judged (verdicts over all systems, runs and repeats) and
+        pass_pct (percent of them). Reports that could not be graded count nowhere.
+    """
+    if results.judgments is None:
+        return None
+    chosen = results.judgments["judge"] == choose_judge(results.judgments, judge)
+    ruled = results.judgments[chosen & results.judgments["satisfied"].notna()]
+    rates = ruled.groupby(["task_id", "rubric_id"], observed=True)["satisfied"].agg(judged="size", pass_pct="mean")
+    rates["pass_pct"] = 100 * rates["pass_pct"].astype(float)
+    columns = ["task_id", "rubric_id", "criterion", "weight", "dimension"]
+    table = results.require("rubrics")[columns].merge(
+        rates.reset_index(), on=["task_id", "rubric_id"], validate="one_to_one"
+    )
+    return table.sort_values(["pass_pct", "weight"], ascending=[True, False], kind="stable", ignore_index=True)
+
+
+def _plain(table: pd.DataFrame) -> pd.DataFrame:
+    """Nullable numbers as ordinary floats, which every plotting call takes."""
+    nullable = [name for name in table if isinstance(table[name].dtype, (pd.Float64Dtype, pd.Int64Dtype))]
+    return table.astype(dict.fromkeys(nullable, "float64")).reset_index(drop=True)

@@ -1,0 +1,79 @@
+"""From an assistant's tool calls to tool messages: ids set right on both sides, each call answered, order kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lifesearch_kit.errors import ToolError
+from lifesearch_kit.reply import Reply
+from lifesearch_kit.text import replace_lone_surrogates
+from lifesearch_kit.tools import Tool
+from lifesearch_kit.transcripts import ToolResult
+
+_NAME_CHARACTERS = 64
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One call: a usable id, the name that the model wrote, and its arguments as received."""
+
+    call_id: str
+    name: str
+    arguments: Any
+
+
+def read_calls(reply: Reply, used_ids: set[str]) -> tuple[dict[str, Any], list[ToolCall]]:
+    """The calls of a reply, and its message with the same ids.
+
+    A missing or repeated id gets a fresh one; the rest of the message stays as received.
+    """
+    if not reply.tool_calls:
+        return reply.message, []
+    taken = set(used_ids)
+    entries: list[dict[str, Any]] = []
+    calls: list[ToolCall] = []
+    for raw in reply.tool_calls:
+        entry = dict(raw) if isinstance(raw, dict) else {}
+        function = entry.get("function")
+        if not isinstance(function, dict):
+            function = {"name": "unknown", "arguments": "{}"}
+        call_id = entry.get("id")
+        if not isinstance(call_id, str) or not call_id.strip() or call_id in taken:
+            call_id = uuid.uuid4().hex[:9]  # nine letters or digits: the one form that every vendor takes
+        taken.add(call_id)
+        entries.append({**entry, "id": call_id, "type": entry.get("type") or "function", "function": function})
+        calls.append(ToolCall(call_id, str(function.get("name") or "unknown"), function.get("arguments")))
+    return {**reply.message, "tool_calls": entries}, calls
+
+
+async def run_calls(calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> list[ToolResult]:
+    """Run the calls of one step side by side; the results are in the order of the calls. A failure is a result too."""
+    return list(await asyncio.gather(*(_run(call, tools) for call in calls)))
+
+
+async def _run(call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
+    started = time.perf_counter()
+    try:
+        tool = tools.get(call.name)
+        if tool is None:
+            known = ", ".join(tools) or "none"
+            raise ToolError(f"there is no tool {call.name[:_NAME_CHARACTERS]!r}; the tools are {known}")
+        content, ok = await tool.run(call.arguments), True
+    except ToolError as error:
+        content, ok = f"Error: {error}", False
+    except Exception as error:  # A tool of one's own may fail in any way; the run goes on and the failure is counted.
+        content, ok = f"Error: {call.name} failed with {type(error).__name__}: {error}", False
+    return ToolResult(
+        call_id=call.call_id,
+        tool=call.name[:_NAME_CHARACTERS],
+        arguments=call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False),
+        content=replace_lone_surrogates(content)[0],
+        ok=ok,
+        seconds=time.perf_counter() - started,
+    )
