@@ -6,47 +6,16 @@ import argparse
 import logging
 import os
 import sys
-import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import nbformat
-import papermill
-from nbclient.exceptions import DeadKernelError
-from papermill.exceptions import PapermillExecutionError
-from papermill.execute import ERROR_MARKER_TAG
 
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.execution import Outcome, run_notebook, slugs
 from lifesearch_kit.index_page import render_notebook, write_index
-from lifesearch_kit.paths import FIGURES, NOTEBOOKS, ROOT
+from lifesearch_kit.paths import FIGURES, NOTEBOOKS
 from lifesearch_kit.profiles import read_profile
-
-_INJECTED = "injected-parameters"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one notebook.
-
-    Attributes
-    ----------
-    executed
-        The executed copy; what ran before a failure is in it.
-    error
-        One sentence that names notebook, cell and error; None when all went well.
-    figures
-        Slugs of the figures that it made, in the order of their names.
-    """
-
-    notebook: Path
-    executed: Path
-    seconds: float
-    error: str | None
-    figures: tuple[str, ...]
 
 
 def run_profile(path: Path, *, notebooks: Path = NOTEBOOKS, figures: Path = FIGURES) -> list[Outcome]:
@@ -74,6 +43,8 @@ def run_profile(path: Path, *, notebooks: Path = NOTEBOOKS, figures: Path = FIGU
     for notebook, values in profile.parameters.items():
         print(f"{notebook.stem:<24} ", end="", flush=True)
         outcome = run_notebook(notebook, values, folder)
+        if outcome.executed.is_file():
+            render_notebook(outcome.executed)
         print(f"{'ok' if outcome.error is None else 'FAILED':<6} {outcome.seconds:6.1f} s", flush=True)
         if outcome.error:
             print(outcome.error, file=sys.stderr, flush=True)
@@ -82,74 +53,11 @@ def run_profile(path: Path, *, notebooks: Path = NOTEBOOKS, figures: Path = FIGU
     return outcomes
 
 
-def run_notebook(notebook: Path, values: Mapping[str, Any], folder: Path) -> Outcome:
-    """Execute one notebook into ``folder/notebooks/``, with an HTML rendering beside the executed copy."""
-    executed = folder / "notebooks" / notebook.name
-    executed.parent.mkdir(parents=True, exist_ok=True)
-    before = _slugs(folder)
-    start = time.monotonic()
-    error = None
-    try:
-        papermill.execute_notebook(
-            notebook, executed, parameters=dict(values), cwd=ROOT, progress_bar=False,
-            extra_arguments=["--IPKernelApp.log_level=50"],
-        )
-    except PapermillExecutionError as fault:
-        number = _cell_number(_without_markers(executed).cells, fault.cell_index)
-        error = f"{notebook.name}, cell {number}: {fault.ename}: {fault.evalue}"
-    except DeadKernelError:
-        error = _record_death(notebook, executed)
-    except Exception as fault:  # whatever else goes wrong with one notebook must not keep the others from running
-        error = f"{notebook.name}: could not be run: {type(fault).__name__}: {fault}"
-    seconds = time.monotonic() - start
-    if executed.is_file():
-        render_notebook(executed)
-    return Outcome(notebook, executed, seconds, error, tuple(sorted(_slugs(folder) - before)))
-
-
-def _slugs(folder: Path) -> set[str]:
-    return {sidecar.stem for sidecar in folder.glob("*.json")}
-
-
 def _remove_earlier(folder: Path) -> None:
-    made = [folder / f"{slug}{suffix}" for slug in _slugs(folder) for suffix in (".png", ".csv", ".json")]
+    made = [folder / f"{slug}{suffix}" for slug in slugs(folder) for suffix in (".png", ".csv", ".json")]
     copies = [path for suffix in ("ipynb", "html") for path in (folder / "notebooks").glob(f"*.{suffix}")]
     for path in (folder / "index.html", *made, *copies):
         path.unlink(missing_ok=True)
-
-
-def _without_markers(executed: Path) -> nbformat.NotebookNode:
-    notebook = nbformat.read(executed, as_version=4)
-    notebook.cells = [cell for cell in notebook.cells if ERROR_MARKER_TAG not in cell.metadata.get("tags", [])]
-    return notebook
-
-
-def _cell_number(cells: list[nbformat.NotebookNode], index: int) -> int:
-    """Position, from 1, among the cells of the notebook as written, without the one that papermill adds."""
-    return index + 1 - sum(_INJECTED in cell.metadata.get("tags", []) for cell in cells[:index])
-
-
-def _record_death(notebook: Path, executed: Path) -> str:
-    """Mark an executed copy whose kernel died as failed: papermill itself leaves it looking complete."""
-    copy = _without_markers(executed)
-    started = [index for index, cell in enumerate(copy.cells) if cell.metadata.get("papermill", {}).get("start_time")]
-    if not started:
-        return f"{notebook.name}: the kernel died before the first cell"
-    last = started[-1]
-    error = (
-        f"{notebook.name}, cell {_cell_number(copy.cells, last)}: the kernel died. Running out of memory is the "
-        "likely cause: free some, or give the notebook less data"
-    )
-    for index, cell in enumerate(copy.cells[last:]):
-        cell.metadata.setdefault("papermill", {}).update(
-            {"exception": index == 0, "status": "failed" if index == 0 else "pending"}
-        )
-    copy.metadata.setdefault("papermill", {})["exception"] = True
-    copy.cells[last].outputs.append(nbformat.v4.new_output("error", ename="DeadKernelError", evalue=error, traceback=[error]))
-    marker = nbformat.v4.new_markdown_cell(f"**Failed: {error}.**", metadata={"tags": [ERROR_MARKER_TAG]})
-    copy.cells.insert(0, marker)
-    nbformat.write(copy, executed)
-    return error
 
 
 def _shown(path: Path) -> str:

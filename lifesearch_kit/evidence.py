@@ -9,8 +9,8 @@ from datetime import date
 from functools import lru_cache
 
 from lifesearch_kit.clarification import Span
-from lifesearch_kit.offline.dates import DateMention, Moment, date_mentions
-from lifesearch_kit.offline.terms import key_terms, normalise_width
+from lifesearch_kit.dates import DateMention, Moment, date_mentions
+from lifesearch_kit.terms import key_terms, normalise_width
 
 _PASSAGE = re.compile(r"^[ \t]*\|[^\n]*|(?:[^\n.。！？!?；]|\.(?!\s))+[.。！？!?；]*", re.MULTILINE)
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'，。；、）】」]+")

@@ -7,17 +7,14 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import nbformat
 from markupsafe import Markup
 from nbconvert import HTMLExporter
-from pygments.formatters import HtmlFormatter
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 
+from lifesearch_kit.execution import Outcome
 from lifesearch_kit.html_templates import fill
-
-if TYPE_CHECKING:
-    from lifesearch_kit.batch import Outcome
 
 _ROWS_SHOWN = 12
 
@@ -44,19 +41,18 @@ def write_index(folder: Path, profile: str, outcomes: Sequence[Outcome]) -> Path
     outcomes
         What became of each notebook, in the order of the page.
     """
+    drawn = [[_read_figure(folder, slug) for slug in outcome.figures] for outcome in outcomes]
+    notices = dict.fromkeys(figure.notice for figures in drawn for figure in figures if figure.notice)
     sections = [
         {
             "name": outcome.notebook.stem,
             "title": _heading(outcome.notebook),
             "outcome": outcome,
             "page": outcome.executed.with_suffix(".html").is_file(),
-            "figures": [_read_figure(folder, slug) for slug in outcome.figures],
+            "figures": figures,
         }
-        for outcome in outcomes
+        for outcome, figures in zip(outcomes, drawn, strict=True)
     ]
-    notices = dict.fromkeys(
-        figure.notice for section in sections for figure in section["figures"] if figure.notice  # type: ignore[attr-defined]
-    )
     page = folder / "index.html"
     text = fill("index.html.j2", profile=profile, sections=sections, notices=list(notices))
     page.write_text(text, encoding="utf-8")
@@ -70,9 +66,8 @@ def render_notebook(executed: Path) -> Path:
     page = executed.with_suffix(".html")
     colors = {"light": "default", "dark": "github-dark"}
     styles = {name: HtmlFormatter(style=style).get_style_defs(".highlight") for name, style in colors.items()}
-    text = fill(
-        "notebook.html.j2", title=executed.stem, body=Markup(body), styles={name: Markup(one) for name, one in styles.items()}
-    )
+    marked = {name: Markup(one) for name, one in styles.items()}
+    text = fill("notebook.html.j2", title=executed.stem, body=Markup(body), styles=marked)
     page.write_text(text, encoding="utf-8")
     return page
 

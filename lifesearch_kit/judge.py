@@ -1,4 +1,4 @@
-"""The judge: one rubric a call, strict reading, every reply accounted for (the LifeSearch paper, section on judging)."""
+"""The judge: one rubric a call, strict reading, every reply accounted for (METHOD section 4)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _ATTRIBUTES = {"en": ("Type", "Necessity", "Priority"), "zh": ("类型", "必要
 def judge_messages(task: Task, report: Report, rubric: Rubric, judge: JudgeSettings) -> list[dict[str, str]]:
     """The two messages of one call: the rules, then question, report and criterion in this order.
 
-    All that a report's rubrics share comes first and is identical to the byte, so that a provider's prefix cache can serve it.
-    The tags carry a code derived from question and report, which a report therefore cannot contain on purpose. The weight is
-    never shown.
+    All that a report's rubrics share comes first and is identical to the byte, so that a provider's prefix cache can
+    serve it. The tags carry a code derived from question and report, which a report therefore cannot contain on purpose.
+    The weight is never shown.
     """
     nonce = fingerprint(task.query, report.text)[:8]
     rules = prompts.render(_prompt_name(task, judge), nonce=nonce)
@@ -45,8 +45,9 @@ async def judge_rubric(
     Returns
     -------
     Judgment
-        With `satisfied` None and a status that says why where there is no verdict: ``truncated`` (cut at the output limit),
-        ``refused``, ``unparseable``, or ``error`` (a report beyond the judge's limit, a request that the endpoint rejects).
+        With `satisfied` None and a status that says why where there is no verdict: ``truncated`` (cut at the output
+        limit), ``refused``, ``unparseable``, or ``error`` (a report beyond the judge's limit, a request that the
+        endpoint rejects).
 
     Raises
     ------
@@ -56,9 +57,8 @@ async def judge_rubric(
     limit = judge.max_report_characters
     reply: Reply | None = None
     if limit is not None and len(report.text) > limit:
-        verdict = Verdict(
-            None, "error", f"the report on task {task.task_id!r} has {len(report.text)} characters; the judge's limit is {limit}"
-        )
+        length = f"the report on task {task.task_id!r} has {len(report.text)} characters"
+        verdict = Verdict(None, "error", f"{length}; the judge's limit is {limit}")
     else:
         try:
             reply = await chat.complete(judge_messages(task, report, rubric, judge))

@@ -55,9 +55,8 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
         nullable = table.select_dtypes("Float64").columns
         table = table.astype(dict.fromkeys(nullable, "float64"))
     elif results.judges is not None and by is None:
-        settings = results.judges[["reasoning", "temperature"]].astype(str).to_numpy()
-        names = results.judges["judge"]
-        words = [f"{name}, reasoning {effort}, temp. {heat}" for name, (effort, heat) in zip(names, settings, strict=True)]
+        settings = results.judges[["judge", "reasoning", "temperature"]].astype(str).to_numpy()
+        words = [f"{name}, reasoning {effort}, temp. {temperature}" for name, effort, temperature in settings]
         table = results.judges.assign(judge=words, kappa=float("nan"))
     else:
         return None

@@ -16,7 +16,12 @@ from lifesearch_kit.errors import InputError
 from lifesearch_kit.paths import NOTEBOOKS, plain_name, resolve
 
 _TYPE_WORDS = {
-    str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a mapping",
 }
 
 
@@ -43,7 +48,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            key = self.construct_object(key_node, deep=True)
             if key in seen:
                 raise yaml.MarkedYAMLError(problem=f"key {key!r} is given twice", problem_mark=key_node.start_mark)
             seen.add(key)
@@ -106,7 +111,7 @@ def _load(path: Path) -> dict[str, Any]:
         near = difflib.get_close_matches(path.name, [one.name for one in path.parent.glob("*.y*ml")], 1)
         raise InputError(f"{path}: no such profile" + (f"; did you mean {path.parent / near[0]}?" if near else ""))
     try:
-        content = yaml.load(path.read_text(encoding="utf-8-sig"), _UniqueKeyLoader)  # noqa: S506 (a SafeLoader)
+        content = yaml.load(path.read_text(encoding="utf-8-sig"), _UniqueKeyLoader)
     except (yaml.YAMLError, UnicodeDecodeError) as fault:
         raise InputError(f"{path}: cannot be read as YAML: {fault}") from None
     if not isinstance(content, dict):

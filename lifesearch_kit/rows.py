@@ -57,7 +57,8 @@ def read_rows(path: PathLike) -> tuple[list[Row], list[str]]:
         raise InputError(f"{path}: there is no such file; check the path") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise InputError(f"{path}:{line}: byte {error.object[error.start]:#04x} is no UTF-8; save it as UTF-8") from None
+        byte = error.object[error.start]
+        raise InputError(f"{path}:{line}: byte {byte:#04x} is no UTF-8; save the file as UTF-8") from None
     found = list(readers[source.suffix](text, str(path)))
     return [row for row in found if isinstance(row, Row)], [fault for fault in found if isinstance(fault, str)]
 

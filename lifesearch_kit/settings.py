@@ -50,9 +50,9 @@ class ModelSettings(Record):
 class SystemSettings(ModelSettings):
     """A system under test: a model in the harness, with its limits.
 
-    `echo_reasoning` sends a vendor's reasoning text back with the message that it came with. `seed_by_run` sends the run
-    number as the request's seed. Limits at which one last turn without tools is granted: `max_steps` (model decisions),
-    `max_output_tokens_total`, `max_seconds`.
+    `echo_reasoning` sends a vendor's reasoning text back with the message that it came with. `seed_by_run` sends the
+    run number as the request's seed. Limits at which one last turn without tools is granted: `max_steps` (model
+    decisions), `max_output_tokens_total`, `max_seconds`.
     """
 
     echo_reasoning: bool = True

@@ -1,6 +1,7 @@
 """A run's folder: reports and judgments in one SQLite file, a compressed transcript beside each report.
 
-What was stored is there after a kill or a full disk. A row is written once; only an unjudged judgment gives way to a later one.
+What was stored is there after a kill or a full disk. A row is written once; only an unjudged judgment gives way to a later
+one.
 """
 
 from __future__ import annotations

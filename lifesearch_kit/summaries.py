@@ -74,7 +74,7 @@ def interval_words(scores: pd.DataFrame | None) -> str:
         return "error bars: plus and minus one sample standard deviation over runs"
     if scores["unjudged"].sum() == 0:
         return "error bars: 95% bootstrap intervals over tasks"
-    return f"error bars: the bounds that {scores['unjudged'].sum():,} unjudged rubrics leave"
+    return f"error bars: the bounds that unjudged rubrics leave ({scores['unjudged'].sum():,} in all)"
 
 
 def span(values: pd.Series) -> str:
@@ -92,10 +92,12 @@ def run_summary(scores: pd.DataFrame | None) -> pd.DataFrame | None:
 
 
 def domain_summary(results: Results, scores: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Score of each system in each domain: system, domain, tasks, score_pct."""
+    """Score of each system in each domain, in the tasks' order of domains: system, domain, tasks, score_pct."""
     if scores is None or "domain" not in scores:
         return results.domains
-    return _plain(group_scores(scores, "domain")[["system", "domain", "tasks", "score_pct"]])
+    table = group_scores(scores, "domain")[["system", "domain", "tasks", "score_pct"]]
+    place = {domain: number for number, domain in enumerate(scores["domain"].unique())}
+    return _plain(table.sort_values("domain", key=lambda column: column.map(place), kind="stable"))
 
 
 def language_summary(

@@ -32,15 +32,15 @@ class Verdict:
 def read_verdict(reply: str) -> Verdict:
     """Read a judge's reply.
 
-    Accepted is one JSON object with `satisfied`, alone on its line or lines, whether or not a code fence, prose or a thinking
-    block surrounds it. An object inside a sentence is a quotation and does not count, so that a judge who quotes what a report
-    planted cannot be misread.
+    Accepted is one JSON object with `satisfied`, alone on its line or lines, whether or not a code fence, prose or a
+    thinking block surrounds it. An object inside a sentence is a quotation and does not count, so that a judge who quotes
+    what a report planted cannot be misread.
 
     Returns
     -------
     Verdict
-        ``unparseable`` when there is no such object, when two disagree, when a field stands twice in it, or when its value is
-        neither true nor false.
+        ``unparseable`` when there is no such object, when two disagree, when a field stands twice in it, or when its
+        value is neither true nor false.
     """
     text = _THINKING.sub("", reply).strip()
     if not text:
@@ -92,7 +92,8 @@ def _verdict_of(fields: _Pairs) -> Verdict | None:
         notes.append(f"{value!r} was read as {_WORDS[fold(value)]}")
         value = _WORDS[fold(value)]
     if not isinstance(value, bool):
-        return Verdict(None, "unparseable", f"'satisfied' is {json.dumps(value, ensure_ascii=False)}: neither true nor false")
+        shown = json.dumps(value, ensure_ascii=False)
+        return Verdict(None, "unparseable", f"'satisfied' is {shown}: neither true nor false")
     reason = next((value for name, value in named if name == "reason"), None)
     if not isinstance(reason, str) or not reason.strip():
         notes.append("no reason given")

@@ -54,11 +54,17 @@ def report_view(task: Task, report: Report, judgments: Iterable[Judgment], *, op
     own = [one for one in judgments if all(getattr(one, name) == getattr(report, name) for name in REPORT_KEY)]
     rows = [_row(report, rubric, [one for one in own if one.rubric_id == rubric.rubric_id]) for rubric in task.rubrics]
     text = fill(
-        "report_view.html.j2", css=_css(), task=task, report=report, facts=_facts(report), scores=_score_lines(task, report, own),
-        rows=sorted(rows, key=lambda row: (-row.lost, row.look != "open", -row.rubric.weight)), open=open_report,
+        "report_view.html.j2",
+        css=_css(),
+        task=task,
+        report=report,
+        facts=_facts(report),
+        scores=_score_lines(task, report, own),
+        rows=sorted(rows, key=lambda row: (-row.lost, row.look != "open", -row.rubric.weight)),
+        open=open_report,
         lang=Markup(' lang="zh-Hans"' if task.language == "zh" else ' lang="en"'),
         body=Markup(_markdown().render(strip_invisible(report.text))),
-    )  # fmt: skip
+    )
     return HTML(text)
 
 
@@ -83,9 +89,9 @@ def _row(report: Report, rubric: Rubric, judgments: Sequence[Judgment]) -> _Row:
     if not report.is_gradable:
         return _Row(rubric, "no report", (), rubric.weight, "failed")
     words = {True: "passed", False: "failed", None: "unjudged"}
-    verdicts = [
-        words[one.satisfied] + (f" ({one.status})" if one.satisfied is None else "") for one in judgments
-    ] or ["unjudged"]
+    verdicts = [words[one.satisfied] + (f" ({one.status})" if one.satisfied is None else "") for one in judgments] or [
+        "unjudged"
+    ]
     failed = sum(one.satisfied is False for one in judgments)
     look = "failed" if failed else "passed" if all(word == "passed" for word in verdicts) else "open"
     return _Row(
@@ -99,7 +105,9 @@ def _row(report: Report, rubric: Rubric, judgments: Sequence[Judgment]) -> _Row:
 
 def _score_lines(task: Task, report: Report, judgments: Sequence[Judgment]) -> list[str]:
     if not report.is_gradable:
-        return [f"no report ({report.status.replace('_', ' ')}): 0/{sum(one.weight > 0 for one in task.rubrics)}, 0.00%"]
+        return [
+            f"no report ({report.status.replace('_', ' ')}): 0/{sum(one.weight > 0 for one in task.rubrics)}, 0.00%"
+        ]
     weights = {one.rubric_id: one.weight for one in task.rubrics if one.weight > 0}
     total = sum(weights.values())
     lines = []
@@ -121,7 +129,9 @@ def _step(step: Step) -> dict[str, object]:
     facts = [f"{step.seconds:.1f} s"] + ([] if step.output_tokens is None else [f"{step.output_tokens:,} tokens"])
     return {
         "number": step.number,
-        "heading": ", ".join(f"{name} × {calls.count(name)}" if calls.count(name) > 1 else name for name in dict.fromkeys(calls))
+        "heading": ", ".join(
+            f"{name} × {calls.count(name)}" if calls.count(name) > 1 else name for name in dict.fromkeys(calls)
+        )
         or f"message ({step.finish_reason or 'no finish reason'})",
         "facts": ", ".join(facts),
         "text": text if isinstance(text, str) else "" if text is None else str(text),

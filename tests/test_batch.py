@@ -1,4 +1,4 @@
-"""The batch: profiles are checked before anything runs, failures are named and marked, old figures never pass for new."""
+"""The batch: profiles are checked before anything runs, failures are named, old figures never pass for new ones."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def faults_of(folder: Path, books: Path, text: str) -> list[str]:
 
 
 def test_a_profile_passes_to_each_notebook_what_it_declares(tmp_path: Path, books: Path) -> None:
-    text = "notebooks: [20_second, 10_first.ipynb]\ncount: 7\nname: 张三\nshare: 1\nanything: [1]\nprofile: other-name\n"
+    text = (
+        "notebooks: [20_second, 10_first.ipynb]\ncount: 7\nname: 张三\nshare: 1\nanything: [1]\nprofile: other-name\n"
+    )
     profile = read_profile(write_profile(tmp_path, text), books)
     assert profile.name == "other-name"
     assert [(path.stem, values) for path, values in profile.parameters.items()] == [
@@ -157,9 +159,7 @@ def test_a_profile_that_is_not_there_names_its_neighbour(tmp_path: Path) -> None
         read_profile(tmp_path / "trail.yaml")
 
 
-def test_nothing_runs_under_a_faulty_profile(
-    tmp_path: Path, books: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_runs_under_a_faulty_profile(tmp_path: Path, books: Path, capsys: pytest.CaptureFixture[str]) -> None:
     profile = write_profile(tmp_path, "notebooks: [10_first]\ncuont: 1\n")
     assert main([str(profile)], notebooks=books, figures=tmp_path / "figures") == 2
     assert "did you mean 'count'" in capsys.readouterr().err
@@ -210,7 +210,7 @@ def test_a_failing_notebook_is_named_with_its_cell_and_the_others_run(
     profile = write_profile(tmp_path, "notebooks: [10_bad, 20_good]\ncount: 4\n")
     assert main([str(profile)], notebooks=tmp_path, figures=tmp_path) == 1
     error = capsys.readouterr().err
-    # Title, parameters, print, then the failing one: cell 4 of the notebook as written. Papermill's own cells do not count.
+    # Title, parameters, print, then the failing one: cell 4 as written; papermill's own cells do not count.
     assert "10_bad.ipynb, cell 4: IndexError: list index out of range" in error
     assert "1 of 2 notebooks failed" in error
     assert "before 4" in (tmp_path / "trial" / "notebooks" / "10_bad.ipynb").read_text()

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from loopback import completion
 
 from lifesearch_kit.collect import grade, run_agents
 from lifesearch_kit.errors import ChatError, InputError
@@ -18,7 +19,6 @@ from lifesearch_kit.plan import plan_checks, plan_runs
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings, parse_settings
 from lifesearch_kit.store import Store, read_transcript
-from loopback import completion
 
 TODAY = date(2026, 9, 30)
 RUBRICS = tuple(Rubric(rubric_id=f"R{n}", criterion=f"Criterion {n}.", weight=n / 10) for n in range(5))

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-ROOMS = ("results", "tables", "frames", "adapters", "scoring", "statistics", "agreement")
+ROOMS = ("results", "tables", "frames", "adapters", "scoring", "statistics", "agreement", "failures")
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -6,13 +6,13 @@ import asyncio
 import json
 
 import pytest
+from loopback import NO_USAGE, completion
 
 from lifesearch_kit.chat import Chat
 from lifesearch_kit.errors import ChatError
 from lifesearch_kit.judge import judge_rubric, judgment_fingerprint
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
-from loopback import NO_USAGE, completion
 
 RUBRIC = Rubric(rubric_id="R1", criterion="The response should name the port of Selwick.", weight=0.8)
 TASK = Task(task_id="t", language="en", domain="d", query="Which port?", rubrics=(RUBRIC,))

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifesearch_kit import offline
+from lifesearch_kit.dates import Moment, cutoff_date, date_mentions, parse_day
 from lifesearch_kit.errors import InputError, ToolError
-from lifesearch_kit.offline.dates import Moment, cutoff_date, date_mentions, parse_day
 from lifesearch_kit.offline.quantities import quantities
-from lifesearch_kit.offline.terms import key_terms, sentences, tokenize
 from lifesearch_kit.offline.web import MARK_EN, MARK_ZH, PAGE_CHARACTERS
+from lifesearch_kit.terms import key_terms, sentences, tokenize
 
 
 def page(url: str, title: str, text: str, **fields: Any) -> dict[str, Any]:
@@ -109,7 +109,12 @@ def test_cutoff_is_the_date_beside_a_cutoff_phrase(question: str, day: date | No
 
 @given(st.dates(date(1990, 1, 1), date(2099, 12, 31)))
 def test_every_day_reads_alike_in_all_forms(day: date) -> None:
-    forms = [day.isoformat(), f"{day.year}年{day.month}月{day.day}日", f"{day.day} {day:%B} {day.year}", f"{day:%b} {day.day}, {day.year}"]
+    forms = [
+        day.isoformat(),
+        f"{day.year}年{day.month}月{day.day}日",
+        f"{day.day} {day:%B} {day.year}",
+        f"{day:%b} {day.day}, {day.year}",
+    ]
     assert {parse_day(form) for form in forms} == {day}
 
 
@@ -150,7 +155,10 @@ def test_dates_identifiers_times_and_named_numbers_are_no_quantities() -> None:
 
 
 def test_search_ranks_what_shares_rare_terms(web: offline.Web) -> None:
-    assert [one.title for one in web.search("How deep is Lake Orrin?")] == ["Depth of Lake Orrin", "Height of Mount Orrin"]
+    assert [one.title for one in web.search("How deep is Lake Orrin?")] == [
+        "Depth of Lake Orrin",
+        "Height of Mount Orrin",
+    ]
     assert web.search("白沙大桥的车流量")[0].title == "白沙大桥车流量公报"
     assert web.search("zeppelin") == []
 
@@ -159,7 +167,8 @@ def test_search_result_text(web: offline.Web) -> None:
     result = asyncio.run(offline.search_tool(web).call(query="白沙 产量"))
     # Both pages share 白沙; only the second one holds 产量, and it has no date.
     assert result.startswith(
-        "[1] 白沙茶叶产量\nURL: https://tongji.baisha.example/cha\n2025年白沙茶叶产量为830吨。\n\n[2] 白沙大桥车流量公报\n"
+        "[1] 白沙茶叶产量\nURL: https://tongji.baisha.example/cha\n2025年白沙茶叶产量为830吨。\n\n"
+        "[2] 白沙大桥车流量公报\n"
         "URL: https://tongji.baisha.example/qiao\nDate: 2026-01-15\n"
     )
 
@@ -187,7 +196,10 @@ def test_long_pages_come_in_parts_that_together_hold_everything(tmp_path: Path) 
         asyncio.run(fetch(url="https://long.example/r", page=count + 1))
 
 
-@pytest.mark.parametrize(("tool", "arguments"), [("search", {"query": "zeppelin"}), ("search", {"query": " "}), ("fetch", {"url": "https://x.example"})])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("search", {"query": "zeppelin"}), ("search", {"query": " "}), ("fetch", {"url": "https://x.example"})],
+)
 def test_tools_fail_with_a_tool_error(web: offline.Web, tool: str, arguments: dict[str, str]) -> None:
     tools = {"search": offline.search_tool(web), "fetch": offline.fetch_tool(web)}
     with pytest.raises(ToolError):
@@ -205,7 +217,16 @@ def test_all_faults_of_a_pages_file_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         web_of(tmp_path, bad)
     told = "\n".join(caught.value.faults)
-    for words in ("pages.jsonl:2", ".example or .invalid", "pages.jsonl:4", "'kind'", "no date", "pages.jsonl:5", "'title'", "missing"):
+    for words in (
+        "pages.jsonl:2",
+        ".example or .invalid",
+        "pages.jsonl:4",
+        "'kind'",
+        "no date",
+        "pages.jsonl:5",
+        "'title'",
+        "missing",
+    ):
         assert words in told
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from lifesearch_kit.dates import Moment, date_mentions
 from lifesearch_kit.offline.criteria import Criterion, negates
-from lifesearch_kit.offline.dates import Moment, date_mentions
 from lifesearch_kit.offline.features import Features, Segment
 from lifesearch_kit.offline.findings import Finding
 from lifesearch_kit.offline.passages import context_share, quantity_places
-from lifesearch_kit.offline.terms import is_chinese, key_terms
+from lifesearch_kit.terms import is_chinese, key_terms
 
 _CITES = re.compile(
     r"\b(?:links?|urls?|cit(?:e|es|ed|ing|ations?)|references?|sourced?|attribut\w+"
@@ -32,7 +32,7 @@ _ADVISES = re.compile(
 _CUTOFF = re.compile(
     r"cut-?off|published by|up to|as of|available (?:by|on)|截至|为准|以前|只用|只按|只采用|范围", re.I
 )
-_LEAST_CONTENT = 5
+_LEAST_CONTENT = 3
 HEDGES = re.compile(
     r"\b(?:not|outdated|old(?:er)?|earlier|previous(?:ly)?|first reported|originally|before"
     r"|restated|revised|corrected|superseded|wrong|incorrect|"
@@ -57,6 +57,8 @@ def citation_check(criterion: Criterion, report: Features, places: Sequence[int]
         return Finding(not missing, missing[0] if missing else criterion.urls[0])
     if not _CITES.search(criterion.positive):
         return None
+    if not report.urls and not any(_CITES.search(report.segments[at].text) for at in places):
+        return Finding(False, "来源" if is_chinese(criterion.text) else "source")
     if _NAME_SUFFICES.search(criterion.positive) or not _ADDRESS.search(criterion.positive):
         return None
     near = any(_near_url(report.segments, at) for at in places)

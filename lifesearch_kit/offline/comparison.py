@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lifesearch_kit.offline.dates import date_mentions
+from lifesearch_kit.dates import date_mentions
 from lifesearch_kit.offline.evidence import CORRECTS, Evidence
 from lifesearch_kit.offline.names import names_in
 from lifesearch_kit.offline.quantities import Quantity, quantities
 from lifesearch_kit.offline.sources import Source
 
 _ALIKE = 0.45
+_OWN_SHARE = 0.4
 _BRACKETS = re.compile(r"[（(][^（）()]*[)）]")
 _YEAR = re.compile(r"(?:19|20)\d{2}")
 _FAVOURABLE = re.compile(
@@ -132,24 +133,30 @@ def _reliability(one: Evidence) -> tuple[float, bool, str, str]:
 
 
 def choose_between(evidence: Sequence[Evidence], names: Sequence[str], wanted: frozenset[str]) -> str | None:
-    """The name that the evidence speaks for most, by favourable and unfavourable words in sentences about it alone.
+    """Choose the name that the evidence speaks for most, by favourable and unfavourable words about it alone.
 
     Returns
     -------
     str or None
-        None where fewer than two of the names have sentences of their own.
+        None where fewer than two of the names stand in a page's title and have evidence of their own.
     """
+    full = [f"{one.source.title}\n{one.text}" for one in evidence]
+    titles = {one.source.title for one in evidence}
     totals: dict[str, float] = {}
     for name in names:
         others = [other for other in names if other != name and name not in other and other not in name]
-        if not any(name in one.source.title for one in evidence):
-            continue
-        own = [one for one in evidence if name in one.text and not any(other in one.text for other in others)]
-        if len(own) >= 2 and len(own) >= 0.4 * sum(name in one.text for one in evidence):
-            balance = [len(_FAVOURABLE.findall(one.text)) - len(_UNFAVOURABLE.findall(one.text)) for one in own]
-            weight = [1 + len(one.terms & wanted) for one in own]
-            totals[name] = sum(b * w for b, w in zip(balance, weight, strict=True)) / sum(weight)
+        about = [at for at, text in enumerate(full) if name in text]
+        own = [at for at in about if not any(other in full[at] for other in others)]
+        if len(own) >= 2 and len(own) >= _OWN_SHARE * len(about) and any(name in title for title in titles):
+            weights = [1 + len(evidence[at].terms & wanted) for at in own]
+            totals[name] = sum(
+                _balance(evidence[at].text) * weight for at, weight in zip(own, weights, strict=True)
+            ) / sum(weights)
     return max(totals, key=lambda name: (round(totals[name], 9), name)) if len(totals) >= 2 else None
+
+
+def _balance(text: str) -> int:
+    return len(_FAVOURABLE.findall(text)) - len(_UNFAVOURABLE.findall(text))
 
 
 def changes(evidence: Sequence[Evidence], limit: int) -> list[Change]:

@@ -20,7 +20,6 @@ class Completion:
 class Call:
     """A tool call of an earlier turn and the text that came back."""
 
-    turn: int
     name: str
     arguments: Mapping[str, Any]
     result: str
@@ -30,10 +29,8 @@ class Call:
 class Conversation:
     """A request as read: the question is the first user message; `tools` are the names that may still be called."""
 
-    system: str
     question: str
     calls: tuple[Call, ...]
-    turns: int
     tools: frozenset[str]
     seed: int
     model: str = field(default="")
@@ -64,19 +61,15 @@ def read_conversation(body: Mapping[str, Any]) -> Conversation:
     results = {
         str(one.get("tool_call_id")): text_of(one.get("content")) for one in messages if one.get("role") == "tool"
     }
-    said = {
-        role: [text_of(one.get("content")) for one in messages if one.get("role") == role]
-        for role in ("system", "user")
-    }
-    turns = [message for message in messages if message.get("role") == "assistant"]
+    asked = (text_of(one.get("content")) for one in messages if one.get("role") == "user")
     calls = tuple(
         Call(
-            number,
             str(function.get("name")),
             _arguments(function.get("arguments")),
             results.get(str(call.get("id")), ""),
         )
-        for number, message in enumerate(turns, start=1)
+        for message in messages
+        if message.get("role") == "assistant"
         for call in message.get("tool_calls") or ()
         if isinstance(function := call.get("function"), dict)
     )
@@ -84,10 +77,8 @@ def read_conversation(body: Mapping[str, Any]) -> Conversation:
     tools = frozenset(str(tool.get("function", {}).get("name")) for tool in offered if isinstance(tool, dict))
     seed = body.get("seed")
     return Conversation(
-        system="\n".join(said["system"]),
-        question=next(iter(said["user"]), ""),
+        question=next(asked, ""),
         calls=calls,
-        turns=len(turns),
         tools=tools,
         seed=seed if isinstance(seed, int) else 0,
         model=str(body.get("model")),

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from lifesearch_kit.offline.dates import DateMention, date_mentions
+from lifesearch_kit.dates import DateMention, date_mentions
 from lifesearch_kit.offline.features import urls_of
 from lifesearch_kit.offline.names import marked_names
 from lifesearch_kit.offline.quantities import Quantity, quantities
-from lifesearch_kit.offline.terms import key_terms, normalise_width
+from lifesearch_kit.terms import key_terms, normalise_width
 
 _LEAD = re.compile(
     r"^\s*(?:the\s+)?(?:response|report|answer|article|paper)\s+(?:should|must|needs? "
@@ -31,6 +31,7 @@ _ACCEPTED = re.compile(
     r"|也可|即可|视为|误差|允许|±)[^（）()]*[)）]",
     re.IGNORECASE,
 )
+_NO_TOPIC = re.compile(r"https?://\S+|大约|约为?(?=\d)|左右")
 _WITHIN = re.compile(
     r"(?:within|±|plus or minus|误差(?:不超过|在)?|上下)\s*±?\s*(?P<number>one|two|three|half a|\d+(?:\.\d+)?)\s*"
     r"(?P<unit>percentage points?|points?|个?百分点|%|per ?cent)",
@@ -47,6 +48,7 @@ _NEGATION = re.compile(
     r"|\b(?:not (?!only|more|less)|no (?!more|fewer|less|later)|never|cannot|neither|without)|n't\b",
     re.IGNORECASE,
 )
+_CONSEQUENCE = re.compile(r"\bso that\b|\bbecause\b|\btherefore\b|\band so\b|因此|所以|因而|从而")
 _VERBS_ZH = re.compile(
     r"(?:应当|应该|应|并|分别|明确|清楚)?(?:给出结论|写明|说明|指出|给出|算出|提示|提醒|判断|列出"
     r"|写出|注明|标明|采信|解释|提到|提及|得出|介绍|描述|比较|对比)(?:了|出)?"
@@ -70,7 +72,6 @@ class Criterion:
 
     text: str
     positive: str
-    forbidden: str
     terms: tuple[str, ...]
     quantities: tuple[Quantity, ...]
     dates: tuple[DateMention, ...]
@@ -130,11 +131,10 @@ def read_criterion(text: str) -> Criterion:
     if at_least:
         positive = positive[: at_least.start("number")] + positive[at_least.end("number") :]
     shown = _ACCEPTED.sub(" ", positive)
-    topic = _VERBS_ZH.sub(" ", shown)
+    topic = _NO_TOPIC.sub(" ", _VERBS_ZH.sub(" ", _WITHIN.sub(" ", shown)))
     return Criterion(
         text=text,
         positive=positive.strip(),
-        forbidden="；".join(parts),
         terms=tuple(key_terms(topic)),
         quantities=tuple(_required(positive)),
         dates=tuple(date_mentions(shown)),
@@ -145,7 +145,7 @@ def read_criterion(text: str) -> Criterion:
             term for part in barred for term in key_terms(_VERBS_ZH.sub(" ", part)) if not term[0].isdigit()
         ),
         forbidden_quantities=tuple(one for part in barred for one in quantities(part)),
-        negated=bool(_NEGATION.search(shown)),
+        negated=bool(_NEGATION.search(_CONSEQUENCE.split(shown)[0])),
         alternatives=bool(_ALTERNATIVE.search(shown)),
         needed=needed,
         is_general=lead is None,

@@ -13,10 +13,11 @@ from lifesearch_kit.offline.findings import Finding
 from lifesearch_kit.offline.general import ZH_SHARE, general_score, topics
 from lifesearch_kit.offline.passages import best_windows, context_share, quantity_places
 from lifesearch_kit.offline.quantities import Quantity, quantities
-from lifesearch_kit.offline.terms import is_chinese, key_terms
+from lifesearch_kit.terms import is_chinese, key_terms
 
 _OR = re.compile(r"\bor\b|或|/", re.IGNORECASE)
 _NEXT_TO = 30
+_ZH_EASE = 0.85
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,18 @@ def _question_terms(question: str) -> frozenset[str]:
 
 
 def _weights(criterion: Criterion, question: str) -> dict[str, float]:
-    """A term that the question already names says little: any report on the subject has it."""
-    common = _question_terms(question)
-    digits = {term for term in criterion.terms if term[0].isdigit()}
-    return {
-        term: (0.4 if term in common else 1.0)
-        for term in criterion.terms
-        if term not in digits and term not in _WORDING
-    }
+    """Weigh the criterion's terms: one that the question already names says little, any report on the subject has it.
+
+    Numbers are checked by themselves, and a Chinese pair between two terms of the question joins two words by chance.
+    """
+    common, terms = _question_terms(question), criterion.terms
+    weights: dict[str, float] = {}
+    for at, term in enumerate(terms):
+        joins = 0 < at < len(terms) - 1 and term not in common and terms[at - 1] in common and terms[at + 1] in common
+        if term[0].isdigit() or term in _WORDING or (joins and not term.isascii()):
+            continue
+        weights[term] = 0.4 if term in common else 1.0
+    return weights
 
 
 _WORDING = frozenset(
@@ -78,6 +83,7 @@ _WORDING = frozenset(
         "state states give gives mention name names list explain describe report compare identify "
         "note point out provide present "
         "include cover say make clear specify response answer least accepted whether using used about approximately "
+        "link links cite cites source sources url "
         "作出 写明 提到 提及 解释 介绍 比较 对比 描述 分析 得出 采信 包含 覆盖 写作 注明 标明 结合 约为 大约"
     )
 )
@@ -120,7 +126,7 @@ def _share(criterion: Criterion, configuration: Configuration, is_definite: bool
     elif criterion.alternatives:
         easier = 0.85
     easier = min(easier, 0.6) if is_definite else easier
-    return configuration.topic_share * easier * (0.85 if is_chinese(criterion.positive) else 1.0)
+    return configuration.topic_share * easier * (_ZH_EASE if is_chinese(criterion.positive) else 1.0)
 
 
 def _specific(
@@ -132,7 +138,7 @@ def _specific(
     size = form_checks.length_check(criterion, report)
     shapes = (size, form_checks.table_check(criterion, report), form_checks.form_check(criterion, report))
     form = [one for one in shapes if one]
-    windows = best_windows(report, weights)
+    windows = best_windows(report, weights, _question_terms(question))
     places = [at for _, at in windows]
     findings = list(form)
     if size is None:
@@ -145,7 +151,7 @@ def _specific(
         )
         share = _share(criterion, configuration, any(one.holds for one in findings))
         findings += [one for one in extra if one] + _name_findings(criterion, report, configuration)
-        reached = windows[0][0] if windows else 0.0
+        reached = windows[0][0] if windows else float(not weights)
         if reached < share or not checks.negation_check(criterion, report, places):
             return Decision(False, _held(findings), (*_missed(findings), *_terms_said(report, weights, windows)[1])[:4])
     held, missed = _held(findings), _missed(findings)
@@ -166,12 +172,13 @@ def _number_findings(
     findings: list[Finding] = []
     given = quantities(question)
     last_end = None
+    near = configuration.context_share * (_ZH_EASE if is_chinese(criterion.positive) else 1.0)
     for quantity in criterion.quantities:
         if any(quantity.matches(one) and one.matches(quantity) for one in given):
             continue
         at = quantity_places(report, quantity)
         local = _local_weights(criterion, quantity, weights)
-        held = bool(at) and context_share(report, at, local) >= configuration.context_share
+        held = bool(at) and max(context_share(report, at, local), context_share(report, at, weights)) >= near
         between = criterion.positive[last_end : quantity.start] if last_end is not None else ""
         if findings and len(between) < _NEXT_TO and _OR.search(between):
             held = held or findings.pop().holds
@@ -195,11 +202,18 @@ def _local_weights(criterion: Criterion, quantity: Quantity, weights: dict[str, 
     return own if len(own) >= 3 else weights
 
 
+def _in_host(name: str, hosts: str) -> bool:
+    """Whether the addresses of a report name a publisher by most of its words (transport.selwick.example)."""
+    terms = key_terms(name)
+    return len(terms) > 1 and sum(term in hosts for term in terms) > len(terms) / 2
+
+
 def _name_findings(criterion: Criterion, report: Features, configuration: Configuration) -> list[Finding]:
     if not criterion.names:
         return []
     folded = report.text.casefold()
-    missing = [name for name in criterion.names if name.casefold() not in folded]
+    hosts = " ".join(report.urls).casefold() if checks.asks_source(criterion) else ""
+    missing = [name for name in criterion.names if name.casefold() not in folded and not _in_host(name, hosts)]
     share = 1 - len(missing) / len(criterion.names)
     if criterion.needed:
         return [Finding(len(criterion.names) - len(missing) >= min(criterion.needed, len(criterion.names)), "names")]

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from lifesearch_kit.offline.quantities import Quantity, quantities
 from lifesearch_kit.offline.sources import Source
-from lifesearch_kit.offline.terms import key_terms, sentences
+from lifesearch_kit.terms import key_terms, sentences
 
 _ROW = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")

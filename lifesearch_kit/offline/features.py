@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lifesearch_kit.offline.dates import DateMention, date_mentions
+from lifesearch_kit.dates import DateMention, date_mentions
 from lifesearch_kit.offline.quantities import LABEL_POWERS, Quantity, quantities
-from lifesearch_kit.offline.terms import key_terms, normalise_width, sentences
+from lifesearch_kit.terms import key_terms, normalise_width, sentences
 
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'，。；、）】」]+")
 _LINK = re.compile(r"\[([^\]]*)\]\((https?://[^)\s]+)\)")
@@ -61,11 +61,6 @@ class Features:
     urls: frozenset[str]
     tables: int
     list_items: int
-
-    @property
-    def words(self) -> int:
-        """Length as a reader counts it: Chinese characters and other words, addresses left out."""
-        return length(self.text)
 
 
 def length(text: str) -> int:

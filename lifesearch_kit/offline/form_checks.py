@@ -8,7 +8,7 @@ from lifesearch_kit.offline.criteria import Criterion
 from lifesearch_kit.offline.features import Features, length
 from lifesearch_kit.offline.findings import Finding
 from lifesearch_kit.offline.quantities import quantities
-from lifesearch_kit.offline.terms import key_terms
+from lifesearch_kit.terms import is_chinese, key_terms
 
 _TABLE = re.compile(
     r"\b(?:in|as|use|include|contain|present|give|with)\b[^.;]{0,60}\btables?\b|表格|对照表"
@@ -46,6 +46,8 @@ _SECTION_KIN = {
     "总结": "总结|结论",
     "推荐": "推荐|建议|结论",
 }
+_ADVISES = re.compile(r"\bbetter\b|\bprefer|\bchoose|\bchoice\b|\bshould\b|优先|选择|推荐|更适合", re.I)
+_CLOSING_PARAGRAPHS = 3
 _HEADINGS = re.compile(r"\bheadings?\b|\bsubheadings?\b|小标题|分节|标题", re.I)
 _BULLETS = re.compile(r"\bbullet(?:ed)?\b|\bnumbered list\b|项目符号|编号列表|逐条|分条", re.I)
 
@@ -74,7 +76,9 @@ def length_check(criterion: Criterion, report: Features) -> Finding | None:
     if not limits or not _LENGTH_ASKED.search(criterion.text) or not _LENGTH.search(criterion.text):
         return None
     part = _section_text(criterion.positive, report)
-    size = length(part if part is not None else report.text)
+    if part is None:
+        return Finding(False, "建议" if is_chinese(criterion.text) else "section")
+    size = length(part)
     low = min((one.low for one in limits if one.low < one.high), default=0.0)
     high = max(one.high for one in limits)
     if re.search(r"at least|不少于|no fewer", criterion.positive, re.I) and not low:
@@ -83,15 +87,16 @@ def length_check(criterion: Criterion, report: Features) -> Finding | None:
 
 
 def _section_text(wanted: str, report: Features) -> str | None:
+    """The text that a length is meant for: the whole, or the named section; None where there is none."""
     named = _SECTION.search(wanted)
     if not named:
-        return None
+        return report.text
     kin = re.compile(_SECTION_KIN.get(named.group(1).casefold(), named.group(1)), re.I)
     for section in reversed(report.sections):
         if section.text and kin.search(section.heading):
             return section.text
-    paragraphs = [one for one in re.split(r"\n\s*\n", report.text) if one.strip()]
-    return paragraphs[-1] if paragraphs else ""
+    closing = [one for one in re.split(r"\n\s*\n", report.text) if one.strip()][-_CLOSING_PARAGRAPHS:]
+    return next((one for one in reversed(closing) if kin.search(one) or _ADVISES.search(one)), None)
 
 
 def form_check(criterion: Criterion, report: Features) -> Finding | None:

@@ -6,7 +6,7 @@ import re
 
 from lifesearch_kit.offline.criteria import Criterion
 from lifesearch_kit.offline.features import Features
-from lifesearch_kit.offline.terms import is_chinese, key_terms
+from lifesearch_kit.terms import is_chinese, key_terms
 
 # Words of grading itself; a report that meets a criterion has no cause to use them.
 _GRADING = frozenset(

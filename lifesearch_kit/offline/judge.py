@@ -13,7 +13,7 @@ from typing import Any
 
 from lifesearch_kit.offline.conversation import Completion, text_of
 from lifesearch_kit.offline.decisions import Configuration, Decision, decide
-from lifesearch_kit.offline.terms import is_chinese
+from lifesearch_kit.terms import is_chinese
 
 _NONCE = re.compile(r"<question-([^>\s]+)>\n")
 REASON_WORDS, REASON_CHARACTERS = 30, 80

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lifesearch_kit.offline.dates import date_mentions
-from lifesearch_kit.offline.terms import is_stop, sentences, words
+from lifesearch_kit.dates import date_mentions
+from lifesearch_kit.terms import is_stop, sentences, words
 
 _NAME = re.compile(r"\b[A-Z][\w&.-]*(?:(?:\s+(?:of|for|the|&))*\s+[A-Z0-9][\w&.-]*)*", re.ASCII)
 _OPENERS = words(

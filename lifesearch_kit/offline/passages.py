@@ -9,8 +9,12 @@ from lifesearch_kit.offline.features import Features
 from lifesearch_kit.offline.quantities import Quantity
 
 
-def best_windows(report: Features, weights: dict[str, float], count: int = 3) -> list[tuple[float, int]]:
+def best_windows(
+    report: Features, weights: dict[str, float], echo: frozenset[str] = frozenset(), count: int = 3
+) -> list[tuple[float, int]]:
     """The segments whose neighbourhood (one segment on either side, its heading) holds most of the weighted terms.
+
+    A segment without any term beyond `echo`, the terms of the question, only repeats the question and is passed over.
 
     Returns
     -------
@@ -25,7 +29,9 @@ def best_windows(report: Features, weights: dict[str, float], count: int = 3) ->
     if not total or not any(own):
         return []
     top = sorted(range(len(own)), key=lambda at: (-own[at], at))[: 4 * count]
-    found = [(share_near(report, at, weights, total), at) for at in top if own[at]]
+    found = [
+        (share_near(report, at, weights, total), at) for at in top if own[at] and not echo >= report.segments[at].terms
+    ]
     return sorted(found, key=lambda one: (-one[0], one[1]))[:count]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from lifesearch_kit.offline.dates import date_mentions
-from lifesearch_kit.offline.terms import normalise_width
+from lifesearch_kit.dates import date_mentions
+from lifesearch_kit.terms import normalise_width
 
 ABOUT_SHARE = 0.03
 _POWERS = {

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from lifesearch_kit.offline.dates import CUTOFF_MARK, cutoff_date, date_mentions
+from lifesearch_kit.dates import CUTOFF_MARK, cutoff_date, date_mentions
 from lifesearch_kit.offline.names import names_in
 from lifesearch_kit.offline.quantities import quantities
-from lifesearch_kit.offline.terms import is_chinese, is_stop, key_terms, sentences, tokenize
+from lifesearch_kit.terms import is_chinese, is_stop, key_terms, sentences, tokenize
 
 _ASK_EN = (
     r"compare|tell me|say|give|list|state|report|explain|describe|check|identify|show|name|include"
@@ -99,7 +99,7 @@ def read_question(text: str) -> Question:
     parts = _parts(text, chinese)
     asking = [part for part in parts if _ASKS.search(part)]
     content = [part for part in asking if not _is_form(part) and not _is_context(part)]
-    advice = _advice(parts, sentences(text))
+    advice = _advice(parts, sentences(text), chinese)
     limit, advice_limit = _limits(text, advice)
     return Question(
         text=text,
@@ -153,17 +153,28 @@ def _is_context(part: str) -> bool:
     return left < (1 if rest == part else 5 if is_chinese(part) else 3) or bool(_CONTEXT.match(part))
 
 
-def _advice(parts: list[str], said: list[str]) -> str | None:
+def _advice(parts: list[str], said: list[str], chinese: bool) -> str | None:
     """The part that asks for a recommendation; a short one with the parts of its sentence that lead up to it."""
     for at in range(len(parts) - 1, -1, -1):
         if _ADVICE.search(parts[at]):
             start = at
-            while start > 0 and at - start < 2 and len(key_terms(" ".join(parts[start : at + 1]))) < _FULL_ADVICE:
+            while (
+                chinese
+                and start > 0
+                and at - start < 2
+                and len(key_terms(" ".join(parts[start : at + 1]))) < _FULL_ADVICE
+            ):
                 if not any(parts[start - 1] in one and parts[at][:12] in one for one in said):
                     break
                 start -= 1
             return " ".join(parts[start : at + 1])
     return None
+
+
+def _clause(sentence: str, start: int, end: int) -> str:
+    first = max(sentence.rfind(mark, 0, start) for mark in "，；。,;") + 1
+    ends = [at for at in (sentence.find(mark, end) for mark in "，；。,;") if at >= 0]
+    return sentence[first : min(ends, default=len(sentence))]
 
 
 def _limits(text: str, advice: str | None) -> tuple[int | None, int | None]:
@@ -173,9 +184,9 @@ def _limits(text: str, advice: str | None) -> tuple[int | None, int | None]:
         for quantity in quantities(sentence):
             if not _LIMIT.match(quantity.unit) or quantity.percent:
                 continue
-            before = sentence[max(0, quantity.start - 60) : quantity.end + 30]
-            if _ADVICE.search(before) or re.search(
-                r"judg|conclu|summar|finish|end with|判断|结论|总结|最后", before, re.IGNORECASE
+            clause = _clause(sentence, quantity.start, quantity.end)
+            if _ADVICE.search(clause) or re.search(
+                r"judg|conclu|summar|finish|end with|判断|结论|总结|最后", clause, re.IGNORECASE
             ):
                 advice_limit = int(quantity.high)
             else:

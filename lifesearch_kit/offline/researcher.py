@@ -22,9 +22,9 @@ from lifesearch_kit.offline.names import shared_names
 from lifesearch_kit.offline.questions import Question, planned_queries, read_question
 from lifesearch_kit.offline.reporting import Findings, write_report
 from lifesearch_kit.offline.sources import Hit, Source, read_hits, read_sources
-from lifesearch_kit.offline.terms import key_terms
 from lifesearch_kit.offline.variants import VARIANTS, Variant
 from lifesearch_kit.offline.wording import ask_back, closed_book
+from lifesearch_kit.terms import key_terms
 
 _NOISE = 0.25
 _EVIDENCE_NOISE = 0.12
@@ -175,8 +175,12 @@ def _findings(conversation: Conversation, variant: Variant, question: Question) 
         chosen = scorer.choose(evidence, part, variant.sentences, taken)
         taken.update(one.text for one in chosen)
         by_part.append((part, tuple(chosen)))
-    advice = scorer.choose(evidence, question.advice, 3, set()) if question.advice else []
-    terms_of_advice = key_terms(question.advice or "")
+    terms_of_advice = frozenset(key_terms(question.advice or ""))
+    choice = choose_between(evidence, names, terms_of_advice) if variant.reconciles else None
+    advice: list[Evidence] = []
+    if question.advice:
+        about = f"{question.advice} {choice or ''}"
+        advice = scorer.choose(evidence, about, 3, set()) or scorer.choose(evidence, question.text, 3, set())
     rows = scorer.choose([one for one in evidence if one.cells], question.text, 4 * variant.sentences, set())
     if not rows:
         rows = [one for _, found in by_part for one in found][:6]
@@ -186,7 +190,7 @@ def _findings(conversation: Conversation, variant: Variant, question: Question) 
         question=question,
         by_part=tuple(by_part),
         advice=tuple(advice),
-        choice=choose_between(evidence, names, frozenset(terms_of_advice)) if variant.reconciles else None,
+        choice=choice,
         rows=tuple(rows),
         disagreements=tuple(disagreements(fitting, names, 3)) if variant.reconciles and not variant.terse else (),
         changes=tuple(_computed(conversation, evidence, question, names)) if variant.computes else (),

@@ -10,9 +10,9 @@ from datetime import date
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from lifesearch_kit.dates import parse_day
 from lifesearch_kit.offline.conversation import Call
-from lifesearch_kit.offline.dates import parse_day
-from lifesearch_kit.offline.terms import key_terms
+from lifesearch_kit.terms import key_terms
 
 _HIT = re.compile(
     r"^\[(\d+)\] (?P<title>.+)\nURL: (?P<url>\S+)(?:\nDate: "
@@ -34,7 +34,6 @@ class Hit:
 
     url: str
     title: str
-    snippet: str
     published: date | None
     weight: float
     share: float = 0.0
@@ -68,7 +67,7 @@ def _hits_of(result: str) -> tuple[tuple[Hit, frozenset[str]], ...]:
     found = []
     for match in _HIT.finditer(result):
         title, snippet = match["title"].strip(), (match["snippet"] or "").strip()
-        hit = Hit(match["url"], title, snippet, parse_day(match["date"]) if match["date"] else None, 0.0)
+        hit = Hit(match["url"], title, parse_day(match["date"]) if match["date"] else None, 0.0)
         found.append((hit, frozenset(key_terms(f"{title} {snippet}"))))
     return tuple(found)
 

@@ -12,9 +12,9 @@ from rank_bm25 import BM25Okapi
 
 from lifesearch_kit.errors import InputError, ToolError
 from lifesearch_kit.files import read_records
-from lifesearch_kit.offline.terms import is_chinese, is_stop, key_terms, sentences, tokenize
 from lifesearch_kit.records import Day, Language, Record, Text
 from lifesearch_kit.rows import PathLike
+from lifesearch_kit.terms import is_chinese, is_stop, key_terms, sentences, tokenize
 from lifesearch_kit.tools import Tool, function_schema
 from lifesearch_kit.tools.layout import Hit, show_hits, show_page
 

@@ -51,8 +51,8 @@ _EN = Wording(
     nothing="No evidence was found on this point.",
     undated="undated",
     close="This report was written by an extractive rule-based baseline, not by a language model.",
-    closed_book="No source was consulted; what follows rests on the wording of the question alone. It concerns {subject} "
-    "and asks:\n\n{parts}\n\nWithout evidence no figure or source can be given.",
+    closed_book="No source was consulted; what follows rests on the wording of the question alone. "
+    "It concerns {subject} and asks:\n\n{parts}\n\nWithout evidence no figure or source can be given.",
     subject="the matter asked about",
     ask_back='Before I start, could you clarify what you mean by "{vague}"? Please let me know and I will continue.',
 )

@@ -43,7 +43,10 @@ def describe_dataset(tasks: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame
     rows += [
         ("rubrics_per_task", name, float(value), "rubrics")
         for name, value in {
-            "mean": per_task.mean(), "median": per_task.median(), "min": per_task.min(), "max": per_task.max()
+            "mean": per_task.mean(),
+            "median": per_task.median(),
+            "min": per_task.min(),
+            "max": per_task.max(),
         }.items()
     ]
     rows += [("rubrics_in_task", str(size), n, "tasks") for size, n in per_task.value_counts().sort_index().items()]
@@ -66,11 +69,14 @@ def dataset_overview(dataset: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.objec
     """
     groups = {str(name): rows.set_index("name")["value"] for name, rows in dataset.groupby("group", sort=False)}
     total = groups["total"]
-    _, axes = plt.subplots(2, 2, figsize=(10.5, 6.2), layout="constrained", height_ratios=(1.7, 1))
+    upper = max(3.6, 1.2 + 0.24 * len(groups["domain"]))
+    size, ratios = (10.5, upper + 2.6), (upper - 0.4, 2.2)
+    _, axes = plt.subplots(2, 2, figsize=size, layout="constrained", height_ratios=ratios)
     tasks, rubrics = f"n = {total['tasks']:,.0f} tasks", f"n = {total['rubrics']:,.0f} rubrics"
     _bars(axes[0, 0], groups["domain"], _COLORS["domain"], "tasks")
     finish(axes[0, 0], "Domains", tasks)
-    shares = pd.concat([groups[name] for name in _ATTRIBUTES[:3] if name in groups])
+    telling = [name for name in _ATTRIBUTES if len(groups.get(name, ())) > 1]
+    shares = pd.concat([groups[name] for name in telling[:3] or _ATTRIBUTES[:3] if name in groups])
     _bars(axes[0, 1], shares, _COLORS["attribute"], "% of rubrics")
     finish(axes[0, 1], "Attributes of rubrics", rubrics)
     words = {"zh": "Chinese", "en": "English"}
@@ -102,7 +108,7 @@ def _sizes(ax: Axes, groups: dict[str, pd.Series[float]]) -> None:
         ax.set_ylabel("tasks")
         finish(ax, "Rubrics per task", note, grid="y")
         return
-    ax.plot([summary["min"], summary["max"]], [0, 0], color="0.4", linewidth=3, marker="|", markersize=16, markeredgewidth=3)
+    ax.plot([summary["min"], summary["max"]], [0, 0], color="0.4", lw=3, marker="|", ms=16, mew=3)
     ax.plot(summary["median"], 0, "D", color="#de8f05", markeredgecolor=EDGE, markersize=10)
     for name in ("min", "median", "max"):
         ax.annotate(

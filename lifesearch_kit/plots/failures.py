@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
+from lifesearch_kit.plots.heat import heat
 from lifesearch_kit.plots.labels import wrap
-from lifesearch_kit.plots.style import EDGE, HEAT, finish, new_axes
-
+from lifesearch_kit.plots.style import EDGE, finish, new_axes
 
 _STATUS_COLORS = {
     "answered": "#0173b2",
@@ -39,8 +38,14 @@ def report_statuses(counts: pd.DataFrame, *, note: str, ax: Axes | None = None) 
     start = np.zeros(len(table))
     for status in [one for one in _STATUS_COLORS if one in table]:
         bars = ax.barh(
-            np.arange(len(table)), table[status], left=start, height=0.7, color=_STATUS_COLORS[status], edgecolor=EDGE,
-            linewidth=0.5, label=status.replace("_", " "),
+            np.arange(len(table)),
+            table[status],
+            left=start,
+            height=0.7,
+            color=_STATUS_COLORS[status],
+            edgecolor=EDGE,
+            linewidth=0.5,
+            label=status.replace("_", " "),
         )
         numbers = [f"{value:.0f}" if value else "" for value in table[status]]
         ax.bar_label(bars, labels=numbers, label_type="center", fontsize=8.5, bbox=_BADGE)
@@ -66,19 +71,18 @@ def failure_costs(rates: pd.DataFrame, systems: Sequence[str], *, note: str, ax:
     shown = [one for one in systems if one in set(rates["system"])]
     keyed = rates.set_index(["system", "mode"])
     lost = keyed["weight_lost_pct"].unstack().reindex(index=shown, columns=modes)
-    texts = [
-        [f"{lost.loc[one, mode]:.1f}\n{keyed.loc[(one, mode), 'reports_affected']} of {keyed.loc[(one, mode), 'reports']}" for mode in modes]
-        for one in shown
-    ]
-    ax = ax or new_axes(3.2 + 1.5 * len(modes), 1.9 + 0.52 * len(shown))
-    sns.heatmap(
-        lost, ax=ax, annot=np.array(texts), fmt="", cmap=HEAT, vmin=0, linewidths=0.8, linecolor="white",
-        annot_kws={"fontsize": 8.5, "color": "black"}, cbar_kws={"label": "points of score lost", "shrink": 0.8},
+    counts = keyed["reports_affected"].astype(str) + " of " + keyed["reports"].astype(str)
+    texts = [[f"{lost.loc[one, mode]:.1f}\n{counts[one, mode]}" for mode in modes] for one in shown]
+    ax = heat(
+        lost,
+        np.array(texts),
+        rows=[wrap(one, 26, 2) for one in shown],
+        columns=[wrap(one.replace("_", " "), 16, 3) for one in modes],
+        unit="points of score lost",
+        size=(3.2 + 1.5 * len(modes), 1.9 + 0.52 * len(shown)),
+        ax=ax,
+        low=0,
     )
-    ax.set_xticks(np.arange(len(modes)) + 0.5, labels=[wrap(one.replace("_", " "), 16, 3) for one in modes], rotation=0)
-    ax.set_yticks(np.arange(len(shown)) + 0.5, labels=[wrap(one, 26, 2) for one in shown], rotation=0)
-    ax.set(xlabel="", ylabel="")
-    ax.tick_params(length=0)
     return finish(ax, "What failures cost", note, grid=None)
 
 
@@ -88,7 +92,7 @@ def most_missed(missed: pd.DataFrame, *, note: str, rows: int = 12, ax: Axes | N
     Parameters
     ----------
     missed
-        Columns task_id, rubric_id, criterion, pass_pct, judged (decisions behind the share) and weight; the worst first.
+        Columns task_id, rubric_id, criterion, pass_pct, judged (decisions behind it) and weight; the worst first.
     rows
         How many are drawn.
     """
@@ -97,13 +101,20 @@ def most_missed(missed: pd.DataFrame, *, note: str, rows: int = 12, ax: Axes | N
     places = np.arange(len(shown))
     ax.barh(places, 100 - shown["pass_pct"], color="#d55e00", edgecolor=EDGE, linewidth=0.5, height=0.62)
     for place, row in zip(places, shown.to_dict("records"), strict=True):
+        failed = 100 - row["pass_pct"]
         ax.annotate(
-            f"{100 - row['pass_pct']:.0f}% of {row['judged']:.0f}; weight {row['weight']:g}", (100 - row["pass_pct"], place),
-            xytext=(-5, 0), textcoords="offset points", ha="right", va="center", fontsize=8.5, color="white",
+            f"{failed:.0f}% of {row['judged']:.0f}; weight {row['weight']:g}",
+            (failed, place),
+            xytext=(-5, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=8.5,
+            color="white",
             bbox={"boxstyle": "square,pad=0.15", "facecolor": "#7a3500", "edgecolor": "none"},
         )
-    labels = [wrap(f"{row['task_id']} {row['rubric_id']}: {row['criterion']}", 62, 2) for row in shown.to_dict("records")]
-    ax.set_yticks(places, labels=labels, fontsize=8.5)
+    labels = shown["task_id"] + " " + shown["rubric_id"] + ": " + shown["criterion"]
+    ax.set_yticks(places, labels=[wrap(one, 62, 2) for one in labels], fontsize=8.5)
     ax.set_ylim(len(shown) - 0.5, -0.5)
     ax.set(xlabel="reports that fail the requirement, %", xlim=(0, 100))
     return finish(ax, "Requirements that fail most often", note)

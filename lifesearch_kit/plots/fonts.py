@@ -35,7 +35,7 @@ _INSTALLED = (
     "WenQuanYi Zen Hei",
     "Arial Unicode MS",
 )
-_CHINESE = re.compile("[\u2e80-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_CHINESE = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _MATH = "$\\mathdefault{"  # how matplotlib's own tick formatters write numbers
 
 _keys: WeakKeyDictionary[Figure, dict[str, str]] = WeakKeyDictionary()

@@ -29,15 +29,27 @@ def judge_comparison(judges: pd.DataFrame, *, note: str) -> np.ndarray[Any, np.d
     """
     panels = 2 if judges["self_consistency_pct"].notna().any() else 1
     _, axes = plt.subplots(
-        1, panels, figsize=(9.5 if panels == 2 else 7, 2.0 + 0.36 * len(judges)), layout="constrained", sharey=True,
-        squeeze=False, width_ratios=(1.6, 1) if panels == 2 else (1,),
+        1,
+        panels,
+        figsize=(9.5 if panels == 2 else 7, 2.0 + 0.36 * len(judges)),
+        layout="constrained",
+        sharey=True,
+        squeeze=False,
+        width_ratios=(1.6, 1) if panels == 2 else (1,),
     )
     places = np.arange(len(judges))
     middle, low, high = (judges[name].to_numpy(float) for name in ("accuracy_pct", "low_pct", "high_pct"))
     left = axes[0, 0]
     left.errorbar(
-        middle, places, xerr=np.vstack([middle - low, high - middle]), fmt="o", color="#0173b2", markersize=7,
-        markeredgecolor=EDGE, elinewidth=1.5, capsize=3,
+        middle,
+        places,
+        xerr=np.vstack([middle - low, high - middle]),
+        fmt="o",
+        color="#0173b2",
+        markersize=7,
+        markeredgecolor=EDGE,
+        elinewidth=1.5,
+        capsize=3,
     )
     for place, value, end in zip(places, middle, high, strict=True):
         left.annotate(f"{value:.2f}", (end, place), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
@@ -48,8 +60,9 @@ def judge_comparison(judges: pd.DataFrame, *, note: str) -> np.ndarray[Any, np.d
     if panels == 2:
         right = axes[0, 1]
         right.plot(judges["self_consistency_pct"], places, "D", color="#de8f05", markeredgecolor=EDGE, markersize=7)
+        beside = {"xytext": (7, 0), "textcoords": "offset points", "va": "center", "fontsize": 9}
         for place, value in zip(places, judges["self_consistency_pct"], strict=True):
-            right.annotate(f"{value:.1f}", (value, place), xytext=(7, 0), textcoords="offset points", va="center", fontsize=9)
+            right.annotate(f"{value:.1f}", (value, place), **beside)
         right.set(xlabel="rubrics with one decision in all passes, %")
         right.margins(x=0.2)
         right.set_xticks([tick for tick in right.get_xticks() if tick <= 100])
@@ -72,8 +85,15 @@ def judge_by_language(groups: pd.DataFrame, *, note: str, ax: Axes | None = None
         rows = groups[groups["language"] == language].set_index("judge").reindex(judges)
         middle, low, high = (rows[name].to_numpy(float) for name in ("accuracy_pct", "low_pct", "high_pct"))
         ax.errorbar(
-            middle, np.arange(len(judges)) + shift, xerr=np.vstack([middle - low, high - middle]), fmt=marker,
-            color=color, markersize=7, elinewidth=1.5, capsize=3, label=f"{word} tasks",
+            middle,
+            np.arange(len(judges)) + shift,
+            xerr=np.vstack([middle - low, high - middle]),
+            fmt=marker,
+            color=color,
+            markersize=7,
+            elinewidth=1.5,
+            capsize=3,
+            label=f"{word} tasks",
         )
     ax.set_yticks(np.arange(len(judges)), labels=[wrap(one, 34, 2) for one in judges])
     ax.set_ylim(len(judges) - 0.5, -0.5)

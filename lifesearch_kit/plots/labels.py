@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
+from lifesearch_kit.plots.fonts import make_drawable
+
 _NO_LINE_START = "，。、；：！？）】》」』”’,.;:!?)]}%…"
-_PIECE = re.compile(r"\s+|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+|.", re.DOTALL)
+_WIDE = r"\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
+_PIECE = re.compile(rf"\s+|[^\s/_{_WIDE}-]*[/_-]+|[^\s/_{_WIDE}-]+|.", re.DOTALL)
 
 
 def display_width(text: str) -> int:
@@ -25,8 +30,9 @@ def wrap(text: str, width: int, lines: int = 3) -> str:
     """Break a label into lines of at most `width` columns; what exceeds `lines` is cut and ends in an ellipsis."""
     rows = [""]
     for piece in _pieces(" ".join(text.split()), width):
-        overflows = display_width(rows[-1] + piece.rstrip()) > width and piece not in _NO_LINE_START
-        if overflows and rows[-1]:
+        overflows = display_width(rows[-1] + piece.rstrip()) > width
+        hangs = piece in _NO_LINE_START and display_width(rows[-1]) <= width
+        if overflows and rows[-1] and not hangs:
             rows.append("")
         rows[-1] += piece if rows[-1] else piece.lstrip()
     rows = [row.rstrip() for row in rows]
@@ -49,22 +55,28 @@ def label_points(ax: Axes, x: Sequence[float], y: Sequence[float], labels: Seque
 
     Axis limits must be set before. Points are labelled from the top down, so that the result is always the same.
     """
-    figure = ax.figure
-    figure.draw_without_rendering()  # type: ignore[union-attr]
-    renderer = figure.canvas.get_renderer()  # type: ignore[union-attr]
+    figure = cast(Figure, ax.get_figure(root=True))
+    arrow = {"arrowstyle": "-", "color": "0.55", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4}
+    texts = [
+        ax.annotate(label, (px, py), xytext=(0, 0), textcoords="offset points", fontsize=8.5, arrowprops=arrow)
+        for label, px, py in zip(labels, x, y, strict=True)
+    ]
+    make_drawable(figure)
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     points = ax.transData.transform(np.column_stack([x, y]))
     step = figure.dpi / 72
     taken = [Bbox.from_extents(px - 5 * step, py - 5 * step, px + 5 * step, py + 5 * step) for px, py in points]
     frame = ax.get_window_extent()
     for index in sorted(range(len(labels)), key=lambda one: (-y[one], x[one])):
-        text = ax.annotate(
-            labels[index], (x[index], y[index]), xytext=(0, 0), textcoords="offset points", fontsize=8.5,
-            arrowprops={"arrowstyle": "-", "color": "0.55", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4},
-        )
+        text = texts[index]
         size = text.get_window_extent(renderer)
         others = [box for one, box in enumerate(taken) if one != index]
         choices = [(_box(points[index], place, size, step), place) for place in _places()]
-        costs = [1000.0 * sum(map(box.overlaps, others)) + 50 * _outside(box, frame) + rank for rank, (box, _) in enumerate(choices)]
+        costs = [
+            1000.0 * sum(map(box.overlaps, others)) + 50 * _outside(box, frame) + rank
+            for rank, (box, _) in enumerate(choices)
+        ]
         box, (dx, dy, ha, va) = choices[int(np.argmin(costs))]
         text.set(position=(dx, dy), ha=ha, va=va)
         if abs(dx) <= 7 and abs(dy) <= 7 and text.arrow_patch is not None:

@@ -50,12 +50,21 @@ def save_figure(
     base = folder / plain_name(slug, "slug")
     if notice:
         figure.text(
-            0, -0.02, notice, ha="left", va="top", fontsize=8.5, color="#7a4a00", weight="bold",
+            0,
+            -0.02,
+            notice,
+            ha="left",
+            va="top",
+            fontsize=8.5,
+            color="#7a4a00",
+            weight="bold",
             bbox={"boxstyle": "square,pad=0.35", "facecolor": "#fff1c2", "edgecolor": "#b07c00", "linewidth": 0.6},
         )
     make_drawable(figure)
     picture = base.with_name(base.name + ".png")
-    figure.savefig(picture, dpi=150, bbox_inches="tight", pad_inches=0.12, facecolor="white", metadata={"Software": None})
+    figure.savefig(
+        picture, dpi=150, bbox_inches="tight", pad_inches=0.12, facecolor="white", metadata={"Software": None}
+    )
     write_table(data, base.with_name(base.name + ".csv"))
     key = "".join(f" {number} {text};" for number, text in label_key(figure).items())
     record = {"caption": caption + (f" Key:{key[:-1]}." if key else ""), "notice": notice}

@@ -1,4 +1,4 @@
-"""Who leads: overall bars, domains, languages, score against effort, ranks by people and by score."""
+"""Who leads: overall bars, domains, languages."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
-from lifesearch_kit.plots.labels import label_points, wrap
-from lifesearch_kit.plots.style import EDGE, HEAT, LANGUAGE_LOOKS, Look, finish, new_axes
+from lifesearch_kit.plots.heat import heat
+from lifesearch_kit.plots.labels import wrap
+from lifesearch_kit.plots.style import EDGE, LANGUAGE_LOOKS, Look, finish, new_axes
 
+_DOMAIN_COLUMNS = 9
 SCORE = "score, % of rubric weight passed (mean over tasks)"
 
 
@@ -42,8 +43,13 @@ def overall_bars(
     low, high = _ends(rows)
     places = np.arange(len(rows))
     ax.barh(
-        places, rows["score_pct"], height=0.72, color=[looks[one].color for one in rows.index], edgecolor=EDGE,
-        linewidth=0.6, hatch=[looks[one].hatch for one in rows.index],
+        places,
+        rows["score_pct"],
+        height=0.72,
+        color=[looks[one].color for one in rows.index],
+        edgecolor=EDGE,
+        linewidth=0.6,
+        hatch=[looks[one].hatch for one in rows.index],
     )
     values = rows["score_pct"].to_numpy(float)
     _spans(ax, places, low, high)
@@ -63,8 +69,16 @@ def overall_bars(
 def _run_dots(ax: Axes, runs: pd.DataFrame, systems: pd.Index[str]) -> np.ndarray:
     shift = runs["run"].rank(method="dense") - (runs["run"].nunique() + 1) / 2
     place = runs["system"].map({system: index for index, system in enumerate(systems)})
-    dots = {"s": 16, "facecolor": "white", "edgecolor": "black", "linewidth": 0.7}
-    ax.scatter(runs["score_pct"], place + 0.16 * shift, zorder=3, label="one run", **dots)
+    ax.scatter(
+        runs["score_pct"],
+        place + 0.16 * shift,
+        s=16,
+        facecolor="white",
+        edgecolor="black",
+        linewidth=0.7,
+        zorder=3,
+        label="one run",
+    )
     return runs.groupby("system")["score_pct"].max().reindex(systems).to_numpy(float)
 
 
@@ -85,32 +99,33 @@ def _ends(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def domain_heatmap(domains: pd.DataFrame, systems: Sequence[str], *, note: str, ax: Axes | None = None) -> Axes:
-    """Score of each system in each domain; the columns keep the order of the table and name their tasks.
+    """Score of each system in each domain, in the table's order of domains, each with its number of tasks.
+
+    Domains are columns as in table 4 of the paper; more of them than fit side by side are rows.
 
     Parameters
     ----------
     domains
         Columns system, domain, score_pct and tasks.
     systems
-        Rows from the top down.
+        In their order; those without a row are left out.
     """
     order = list(dict.fromkeys(domains["domain"]))
     tasks = domains.groupby("domain")["tasks"].max()
-    table = domains.pivot(index="system", columns="domain", values="score_pct")
+    counts = {one: "" if pd.isna(tasks[one]) else f"n = {tasks[one]:.0f}" for one in order}
+    table = domains.pivot(index="system", columns="domain", values="score_pct").astype(float)
     table = table.reindex(index=[one for one in systems if one in table.index], columns=order)
-    ax = ax or new_axes(2.6 + 1.05 * len(order), 1.9 + 0.36 * len(table))
-    sns.heatmap(
-        table, ax=ax, annot=True, fmt=".1f", cmap=HEAT, linewidths=0.8, linecolor="white",
-        annot_kws={"fontsize": 9, "color": "black"}, cbar_kws={"label": "score, %", "shrink": 0.8},
-    )
-    ax.set_xticks(
-        np.arange(len(order)) + 0.5,
-        labels=[wrap(one, 13, 3) + ("" if pd.isna(tasks[one]) else f"\nn = {tasks[one]:.0f}") for one in order],
-        rotation=0, fontsize=8.5,
-    )
-    ax.set_yticks(np.arange(len(table)) + 0.5, labels=[wrap(one, 26, 2) for one in table.index], rotation=0)
-    ax.set(xlabel="", ylabel="")
-    ax.tick_params(length=0)
+    if len(order) > _DOMAIN_COLUMNS:
+        table = table.T
+        rows = [f"{wrap(one, 30, 1)}, {counts[one]}".removesuffix(", ") for one in order]
+        columns = [wrap(one, 18, 3) for one in table.columns]
+        size = (max(8.0, 3.5 + 1.3 * len(columns)), 1.9 + 0.3 * len(rows))
+    else:
+        rows = [wrap(one, 26, 2) for one in table.index]
+        columns = [f"{wrap(one, 14, 3)}\n{counts[one]}".strip() for one in order]
+        size = (2.8 + 1.05 * len(columns), 1.9 + 0.36 * len(rows))
+    texts = np.array([[f"{value:.1f}" for value in values] for values in table.to_numpy()])
+    ax = heat(table, texts, rows=rows, columns=columns, unit="score, %", size=size, ax=ax)
     return finish(ax, "Score by domain", note, grid=None)
 
 
@@ -130,67 +145,18 @@ def language_split(groups: pd.DataFrame, systems: Sequence[str], *, note: str, a
         low, high = _ends(rows)
         places = np.arange(len(shown)) + shift
         ax.errorbar(
-            middle, places, xerr=np.vstack([middle - low, high - middle]), fmt=marker, color=color, markersize=7,
-            elinewidth=1.4, capsize=2.5, label=f"{word} tasks",
+            middle,
+            places,
+            xerr=np.vstack([middle - low, high - middle]),
+            fmt=marker,
+            color=color,
+            markersize=7,
+            elinewidth=1.4,
+            capsize=2.5,
+            label=f"{word} tasks",
         )
     ax.set_yticks(np.arange(len(shown)), labels=[wrap(one, 26, 2) for one in shown])
     ax.invert_yaxis()
     ax.set_xlabel(SCORE)
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return finish(ax, "Chinese and English tasks", note)
-
-
-def score_against(
-    scores: pd.DataFrame, column: str, looks: Mapping[str, Look], *, label: str, note: str, ax: Axes | None = None
-) -> Axes:
-    """Score against a measure of effort, each point named.
-
-    Parameters
-    ----------
-    scores
-        Columns system, score_pct and `column`; rows without either are left out.
-    label
-        Name and unit of the measure.
-    """
-    rows = scores.dropna(subset=["score_pct", column])
-    ax = ax or new_axes(7.5, 5.2)
-    for row in rows.to_dict("records"):
-        look = looks[row["system"]]
-        ax.scatter(row[column], row["score_pct"], s=64, color=look.color, marker=look.marker, edgecolor=EDGE, linewidth=0.7)
-    for values, setter in ((rows[column], ax.set_xlim), (rows["score_pct"], ax.set_ylim)):
-        span = float(values.max() - values.min()) or abs(float(values.max())) or 1.0
-        setter(float(values.min()) - 0.12 * span, float(values.max()) + 0.16 * span)
-    ax.set(xlabel=label, ylabel="score, %")
-    ax.xaxis.set_major_formatter("{x:,g}")
-    finish(ax, f"Score against {label.split(',')[0]}", note, grid="both")
-    label_points(ax, rows[column].tolist(), rows["score_pct"].tolist(), [wrap(one, 24, 2) for one in rows["system"]])
-    return finish(ax, f"Score against {label.split(',')[0]}", note, grid="both")
-
-
-def rank_slopes(rankings: pd.DataFrame, looks: Mapping[str, Look], *, note: str, ax: Axes | None = None) -> Axes:
-    """How people rank the systems and how the score ranks them, joined by a line a system; rank 1 is on top.
-
-    Parameters
-    ----------
-    rankings
-        Columns system, human_rank and score_rank.
-    """
-    ax = ax or new_axes(6.5, 1.6 + 0.45 * len(rankings))
-    for row in rankings.to_dict("records"):
-        look = looks[row["system"]]
-        ends = [row["human_rank"], row["score_rank"]]
-        ax.plot([0, 1], ends, color=look.color, marker=look.marker, markersize=9, linewidth=2, markeredgecolor=EDGE)
-    for side, column, ha, dx in ((0, "human_rank", "right", -12), (1, "score_rank", "left", 12)):
-        for rank, tied in rankings.groupby(column)["system"]:
-            text = wrap(", ".join(tied), 30, 3)
-            ax.annotate(
-                f"{rank:g}  {text}" if side else f"{text}  {rank:g}", (side, float(str(rank))), xytext=(dx, 0),
-                textcoords="offset points", ha=ha, va="center",
-            )
-    ax.set(xlim=(-0.9, 1.9))
-    ax.set_xticks([0, 1], labels=["rank by people", "rank by score"])
-    ax.yaxis.set_visible(False)
-    ax.spines[["left", "bottom"]].set_visible(False)
-    ax.tick_params(length=0)
-    ax.invert_yaxis()
-    return finish(ax, "Do people rank the reports as the score does?", note, grid=None)

@@ -17,7 +17,6 @@ from lifesearch_kit.plots.fonts import families, make_drawable
 from lifesearch_kit.plots.labels import wrap
 
 EDGE = "#333333"
-HEAT = sns.light_palette("#56b4e9", as_cmap=True)  # black text is readable on all of it
 LANGUAGE_LOOKS = {"zh": ("Chinese", "#d55e00", "o"), "en": ("English", "#0173b2", "s")}
 _MARKERS = "osD^vPX*<>"
 _HATCHES = ("", "///", "...", "xx", "\\\\\\")
@@ -84,7 +83,7 @@ def system_looks(systems: Sequence[str]) -> dict[str, Look]:
 def new_axes(width: float, height: float) -> Axes:
     """One pair of axes in a figure of its own, in inches."""
     _, ax = plt.subplots(figsize=(width, height), layout="constrained")
-    return cast(Axes, ax)
+    return ax
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -100,11 +99,21 @@ def finish(ax: Axes, title: str, note: str = "", grid: str | None = "x") -> Axes
         ax.set_axisbelow(True)
     columns = max(30, int(figure_of(ax).get_figwidth() * 15 * ax.get_position().width))
     note = wrap(note, columns, lines=4)
-    ax.set_title(wrap(title, int(columns * 0.75)), loc="left", fontsize=12, pad=8 + 12.5 * (note.count("\n") + 1) * bool(note))
+    room = 12.5 * (note.count("\n") + 1) if note else 0
+    ax.set_title(wrap(title, int(columns * 0.75)), loc="left", fontsize=12, pad=8 + room)
     if note:
         ax.annotate(
-            note, (0, 1), xytext=(0, 5), xycoords="axes fraction", textcoords="offset points", ha="left", va="bottom",
-            fontsize=8.5, color="0.35", linespacing=1.25, annotation_clip=False,
+            note,
+            (0, 1),
+            xytext=(0, 5),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="left",
+            va="bottom",
+            fontsize=8.5,
+            color="0.35",
+            linespacing=1.25,
+            annotation_clip=False,
         )
     make_drawable(figure_of(ax))
     return ax

@@ -43,5 +43,6 @@ def render(name: str, /, **values: str) -> str:
     template = load(name)
     unknown = sorted(set(template.get_identifiers()) - set(values))
     if unknown:
-        raise InputError(f"prompt {name!r} asks for ${unknown[0]}, which is not given; it may use {', '.join(sorted(values))}")
+        given = ", ".join(sorted(values))
+        raise InputError(f"prompt {name!r} asks for ${unknown[0]}, which is not given; it may use {given}")
     return template.substitute(values)

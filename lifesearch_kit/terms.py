@@ -1,4 +1,4 @@
-"""Terms and sentences of English and Chinese text, as the offline search, researcher and judge see them."""
+"""Terms and sentences of English and Chinese text, as the rule-based parts see them."""
 
 from __future__ import annotations
 

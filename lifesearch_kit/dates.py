@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from lifesearch_kit.offline.terms import normalise_width
+from lifesearch_kit.terms import normalise_width
 
 _MONTHS = {
     name.casefold(): number

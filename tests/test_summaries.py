@@ -1,0 +1,210 @@
+"""The tables behind the figures, from judgments and from a folder of summaries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lifesearch_kit import summaries
+from lifesearch_kit.errors import InputError, InputWarning
+from lifesearch_kit.frames import judgments_frame, labels_frame, reports_frame, rubrics_frame, tasks_frame
+from lifesearch_kit.judge_summaries import judge_summary, rank_words, reference_labels
+from lifesearch_kit.measures import rank_agreement
+from lifesearch_kit.provenance import BASELINE_JUDGE, BASELINES, SOME_BASELINES, provenance_notice
+from lifesearch_kit.records import Judgment, Label, Report, Rubric, Task
+from lifesearch_kit.results import Results
+
+EMPTY = Results(Path())
+RUBRICS = (Rubric(rubric_id="R1", criterion="One.", weight=0.6), Rubric(rubric_id="R2", criterion="Two.", weight=0.4))
+TASKS = [
+    Task(task_id="t1", language="zh", domain="Technical tools", query="q", rubrics=RUBRICS),
+    Task(task_id="t2", language="en", domain="Everyday facts", query="q", rubrics=RUBRICS),
+]
+# The verdicts on R1 and R2 of each report: t1 in runs 1 and 2, then t2 in runs 1 and 2.
+VERDICTS: dict[str, tuple[tuple[bool | None, bool | None], ...]] = {
+    "a": ((True, True), (True, False), (True, False), (True, False)),
+    "b": ((False, True), (False, True), (False, False), (False, True)),
+}
+
+
+def results(verdicts: dict[str, tuple[tuple[bool | None, bool | None], ...]] = VERDICTS, model: str = "m") -> Results:
+    reports, judgments = [], []
+    for system, rows in verdicts.items():
+        for (task_id, run), pair in zip([("t1", 1), ("t1", 2), ("t2", 1), ("t2", 2)], rows, strict=True):
+            key = {"system": system, "task_id": task_id, "run": run}
+            reports.append(Report(**key, text="12345", iterations=4, output_tokens=1500, model=model))
+            judgments += [
+                Judgment(
+                    **key,
+                    rubric_id=name,
+                    judge="j",
+                    satisfied=one,
+                    status="ok" if one is not None else "error",
+                    model=model,
+                )
+                for name, one in zip(("R1", "R2"), pair, strict=True)
+            ]
+    return Results(
+        Path(), tasks=tasks_frame(TASKS), rubrics=rubrics_frame(TASKS), reports=reports_frame(reports),
+        judgments=judgments_frame(judgments),
+    )  # fmt: skip
+
+
+def test_the_overall_table_is_computed_from_judgments() -> None:
+    data = results()
+    scores = summaries.graded_reports(data)
+    table = summaries.system_summary(data, scores, np.random.default_rng(1), 200).set_index("system")
+    # a: run 1 is (1.0 + 0.6)/2 = 0.8, run 2 is (0.6 + 0.6)/2 = 0.6: mean 70%, sample SD 14.14 points.
+    # b: run 1 is (0.4 + 0.0)/2 = 0.2, run 2 is 0.4: mean 30%.
+    assert table.loc["a", "score_pct"] == pytest.approx(70)
+    assert table.loc["a", "score_sd_pct"] == pytest.approx(14.142, abs=0.001)
+    assert table.loc["b", "score_pct"] == pytest.approx(30)
+    assert (table["low_pct"] <= table["score_pct"]).all()
+    assert (table["score_pct"] <= table["high_pct"]).all()
+    assert table.loc["a", ["iterations", "output_tokens_k", "report_characters"]].tolist() == [4, 1.5, 5]
+    assert summaries.interval_words(scores) == "error bars: 95% bootstrap intervals over tasks"
+    runs = summaries.run_summary(scores).set_index(["system", "run"])["score_pct"]
+    assert runs["a", 1] == pytest.approx(80)
+
+
+def test_open_rubrics_become_bounds() -> None:
+    data = results({"a": ((True, None), (True, True), (True, True), (True, True))})
+    with pytest.warns(InputWarning, match="unjudged"):
+        scores = summaries.graded_reports(data)
+    row = summaries.system_summary(data, scores, np.random.default_rng(1)).iloc[0]
+    # Run 1 lies between (0.6 + 1)/2 = 0.8 and 1, run 2 is 1: the mean lies between 90% and 100%.
+    assert np.isnan(row["score_pct"])
+    assert (row["low_pct"], row["high_pct"]) == (pytest.approx(90), pytest.approx(100))
+    assert summaries.interval_words(scores) == "error bars: the bounds that unjudged rubrics leave (1 in all)"
+    languages = summaries.language_summary(scores, np.random.default_rng(1)).set_index("language")
+    assert languages.loc["en", "score_pct"] == pytest.approx(100)
+    assert np.isnan(languages.loc["zh", "score_pct"])
+
+
+def test_domains_and_languages() -> None:
+    data = results()
+    scores = summaries.graded_reports(data)
+    domains = summaries.domain_summary(data, scores).set_index(["system", "domain"])["score_pct"]
+    assert domains["a", "Technical tools"] == pytest.approx(80)  # (1.0 + 0.6)/2
+    languages = summaries.language_summary(scores, np.random.default_rng(1), 50).set_index(["system", "language"])
+    assert languages.loc[("b", "en"), "score_pct"] == pytest.approx(20)  # (0 + 0.4)/2
+
+
+def test_the_least_passed_rubrics_come_first() -> None:
+    table = summaries.rubric_summary(results()).set_index(["task_id", "rubric_id"])
+    # On t2, R1 passes in 2 of 4 reports, R2 in 1 of 4; on t1, R1 in 2 of 4, R2 in 3 of 4.
+    assert table["pass_pct"].to_dict() == {("t2", "R2"): 25, ("t1", "R1"): 50, ("t2", "R1"): 50, ("t1", "R2"): 75}
+    assert next(iter(table.index)) == ("t2", "R2")
+    assert (table["judged"] == 4).all()
+
+
+def test_summaries_of_a_folder_are_taken_as_they_are() -> None:
+    systems = pd.DataFrame({"system": ["a", "b"], "score_pct": [10.0, 20.0], "score_sd_pct": [1.0, 2.0]})
+    domains = pd.DataFrame({"system": ["a"], "domain": ["d"], "score_pct": [5.0], "tasks": [2]})
+    data = Results(Path(), systems=systems, domains=domains)
+    assert summaries.graded_reports(data) is None
+    table = summaries.system_summary(data, None, np.random.default_rng(1))
+    assert table["system"].tolist() == ["b", "a"]
+    assert summaries.domain_summary(data, None) is domains
+    assert summaries.interval_words(None) == "error bars: plus and minus one sample standard deviation over runs"
+
+
+def test_what_is_absent_is_none() -> None:
+    assert summaries.graded_reports(EMPTY) is None
+    assert summaries.system_summary(EMPTY, None, np.random.default_rng(1)) is None
+    assert summaries.domain_summary(EMPTY, None) is None
+    assert summaries.language_summary(None, np.random.default_rng(1)) is None
+    assert summaries.run_summary(None) is None
+    assert summaries.rubric_summary(EMPTY) is None
+    assert judge_summary(EMPTY) is None
+
+
+def test_the_judge_with_most_judgments_counts_unless_one_is_named() -> None:
+    judgments = pd.DataFrame({"judge": ["y", "x", "x", "z", "z"]})
+    assert summaries.choose_judge(judgments) == "x"
+    assert summaries.choose_judge(judgments, "y") == "y"
+    with pytest.raises(InputError, match="choose from x, y, z"):
+        summaries.choose_judge(judgments, "w")
+
+
+@pytest.mark.parametrize(("values", "words"), [([42, 42], "42"), ([15, 18, 16], "15 to 18"), ([1000], "1,000")])
+def test_a_span_in_words(values: list[int], words: str) -> None:
+    assert summaries.span(pd.Series(values)) == words
+
+
+def labelled() -> Results:
+    data = results()
+    labels = [
+        Label(
+            system="a",
+            task_id=task_id,
+            run=run,
+            rubric_id=name,
+            annotator=annotator,
+            satisfied=annotator == "reference",
+        )
+        for task_id in ("t1", "t2")
+        for run in (1, 2)
+        for name in ("R1", "R2")
+        for annotator in ("reference", "other")
+    ]
+    return Results(**{**vars(data), "labels": labels_frame(labels)})
+
+
+def test_a_judge_against_its_reference() -> None:
+    row = judge_summary(labelled(), "reference").iloc[0]
+    # The reference passes all 8 rubrics of a; the judge passes 4 + 1 of them. Wilson at 5 of 8: 30.6% to 86.3%.
+    assert row["accuracy_pct"] == pytest.approx(62.5)
+    assert row["low_pct"] == pytest.approx(30.57, abs=0.01)
+    assert row["high_pct"] == pytest.approx(86.32, abs=0.01)
+    assert np.isnan(row["self_consistency_pct"])
+    by_language = judge_summary(labelled(), "reference", by="language").set_index("language")["accuracy_pct"]
+    assert by_language.to_dict() == {"zh": 75, "en": 50}  # t1: 3 of 4, t2: 2 of 4
+
+
+def test_the_reference_must_be_one() -> None:
+    labels = labelled().labels
+    assert labels is not None
+    with pytest.raises(InputError, match="one of other, reference"):
+        reference_labels(labels)
+    assert set(reference_labels(labels, "other")["annotator"]) == {"other"}
+    assert len(reference_labels(labels[labels["annotator"] == "other"])) == 8
+
+
+def test_judges_of_a_folder_are_named_with_their_settings() -> None:
+    judges = pd.DataFrame(
+        {
+            "judge": ["A", "B"], "reasoning": ["low", "high"], "temperature": ["0", "default"], "rubrics": [402, 402],
+            "repeats": [3, 3], "mean_accuracy_pct": [80.0, 84.25], "self_consistency_pct": [98.8, 94.5],
+            "majority_vote_pct": [80.1, 84.33],
+        }
+    )  # fmt: skip
+    table = judge_summary(Results(Path(), judges=judges))
+    assert table["judge"].tolist() == ["B, reasoning high, temp. default", "A, reasoning low, temp. 0"]
+    # Wilson at 80% of 402: 75.8% to 83.6%.
+    assert table["low_pct"][1] == pytest.approx(75.81, abs=0.01)
+    assert table["high_pct"][1] == pytest.approx(83.61, abs=0.01)
+
+
+def test_rankings_in_words() -> None:
+    few = rank_words(rank_agreement({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2, "c": 3}))
+    assert few.startswith("Spearman 1.000, Kendall 1.000 over 3 systems; ")
+    tied = rank_words(rank_agreement({"a": 1, "b": 1}, {"a": 1, "b": 2}))
+    assert tied.startswith("Spearman undefined (one list ties all systems")
+
+
+def test_the_notice_follows_the_data() -> None:
+    assert provenance_notice(results()) == ""
+    assert provenance_notice(EMPTY) == ""
+    assert provenance_notice(results(model="baseline-researcher-quick")) == BASELINES
+    data = results()
+    assert data.reports is not None
+    assert data.judgments is not None
+    mixed = data.reports.assign(model=["baseline-researcher-quick", *["m"] * 7])
+    assert provenance_notice(Results(Path(), reports=mixed)) == SOME_BASELINES
+    by_baseline = data.judgments.assign(model="baseline-judge")
+    unknown = data.reports.assign(model=None)
+    assert provenance_notice(Results(Path(), reports=unknown, judgments=by_baseline)) == BASELINE_JUDGE
