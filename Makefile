@@ -2,8 +2,10 @@
 PYTHON ?= python3
 PROFILE ?= params/demo.yaml
 BIN := .venv/bin
+# The other notebooks read what this one leaves behind.
+RUN_FIRST := notebooks/04_run_and_grade.ipynb
 
-.PHONY: demo paper figures test lint lab clean
+.PHONY: demo paper figures test notebooks lint lab clean
 
 demo: PROFILE = params/demo.yaml
 demo: figures  ## agents, judge, scores and every figure, offline and without a key
@@ -16,17 +18,21 @@ figures: .venv/ready  ## the notebooks of any profile: make figures PROFILE=para
 
 test: .venv/ready-test lint  ## linter, type checker, tests, every notebook
 	$(BIN)/python -m pytest tests
-	$(BIN)/python -m pytest --nbval-lax --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks
+	$(BIN)/python -m pytest --nbval-lax --nbval-sanitize-with tests/nbval_sanitize.cfg $(RUN_FIRST) notebooks
+
+notebooks: .venv/ready-test  ## execute the notebooks anew and keep their text outputs, for a commit
+	$(BIN)/python tests/refresh_notebooks.py
 
 lint: .venv/ready-test
 	$(BIN)/ruff check lifesearch_kit tests
+	$(BIN)/ruff format --check lifesearch_kit tests
 	$(BIN)/mypy
 
 lab: .venv/ready  ## JupyterLab with the kit's kernel
 	$(BIN)/jupyter lab notebooks
 
 clean:
-	rm -rf .venv data/runs figures/demo figures/paper
+	rm -rf .venv data/runs figures/*/
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

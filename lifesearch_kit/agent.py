@@ -1,4 +1,4 @@
-"""The agent: decide, run tools, observe, until a message without tool calls (METHOD section 6, a ReAct loop)."""
+"""The agent: decide, run tools, observe, until a message without tool calls (a ReAct loop)."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class _Loop:
             task_id=self.task.task_id,
             run=self.run,
             text=last.text,
-            status=final_status(limit, last),
+            status=final_status(limit, last, self.task.query),
             iterations=len(self.replies),
             input_tokens=_total([reply.usage.input_tokens for reply in self.replies]),
             output_tokens=_total([reply.usage.output_tokens for reply in self.replies]),
@@ -171,7 +171,7 @@ class _Loop:
         return tuple(notes)
 
 
-def final_status(limit: ReportStatus | None, last: Reply) -> ReportStatus:
+def final_status(limit: ReportStatus | None, last: Reply, question: str = "") -> ReportStatus:
     """How a run ended: refusals and questions back first, then a limit, then what the last message says by itself.
 
     A blank message that was cut at the output limit met that limit before any answer.
@@ -180,7 +180,7 @@ def final_status(limit: ReportStatus | None, last: Reply) -> ReportStatus:
         return "refused"
     if not last.text.strip():
         return limit or ("token_limit" if last.is_truncated else "empty")
-    if asks_back(last.text):
+    if asks_back(last.text, question):
         return "asked_back"
     return limit or ("truncated" if last.is_truncated else "answered")
 

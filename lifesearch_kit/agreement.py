@@ -164,8 +164,10 @@ def _refuse_stale(labels: pd.DataFrame) -> None:
         return
     stale = labels[labels["stale"].fillna(False).astype(bool)]
     if not stale.empty:
-        raise InputError([
-            f"label of {row.annotator!r} for system {row.system!r}, task {row.task_id!r}, run {row.run}, rubric"
-            f" {row.rubric_id!r}: the question, report or criterion has changed since; label it again or remove it"
-            for row in stale.itertuples()
-        ])
+        raise InputError(
+            [
+                f"label of {row.annotator!r} for system {row.system!r}, task {row.task_id!r}, run {row.run}, rubric"
+                f" {row.rubric_id!r}: the question, report or criterion has changed since; label it again or remove it"
+                for row in stale.itertuples()
+            ]
+        )

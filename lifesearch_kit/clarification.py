@@ -1,6 +1,6 @@
 """Premature clarification: a final message that asks the user back, or hands the work back, and holds no report.
 
-METHOD section 7, failure mode (a). An offer of further help after an answer is none.
+The first failure mode of the LifeSearch paper. An offer of further help after an answer is none.
 """
 
 from __future__ import annotations
@@ -81,11 +81,19 @@ _PREAMBLE = _any(
 _EVIDENCE = _any(r"https?://|\[\d{1,3}\]|\|\s*:?-{3,}", r"\d[\d,.]*\s*(?:%|％|万|亿|million|billion|percent)")
 
 
-def asks_back(text: str) -> Span | None:
+def asks_back(text: str, question: str = "") -> Span | None:
     """Find the request of a message that asks back instead of reporting.
 
     The message is taken apart into sentences. What is left after requests to the user, the options under them,
-    greetings, plans and offers must be too little to be an answer.
+    greetings, plans and offers must be too little to be an answer. Words of the user's own question that the message
+    repeats are neither a request nor an answer.
+
+    Parameters
+    ----------
+    text
+        The agent's final message.
+    question
+        What the user had asked.
 
     Returns
     -------
@@ -100,6 +108,9 @@ def asks_back(text: str) -> Span | None:
     evidence = under_request = False
     for start, sentence in _sentences(text):
         width = len(sentence) + len(_WIDE.findall(sentence))
+        if _words(sentence) in _words(question):
+            beside += width
+            continue
         found = _addressed(sentence)
         if found is not None:
             found_in = requests if found == "request" else questions
@@ -130,6 +141,10 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
             sentence = match.group().strip()
             if sentence:
                 yield match.start() + match.group().index(sentence), sentence
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _addressed(sentence: str) -> str | None:

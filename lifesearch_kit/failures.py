@@ -21,9 +21,7 @@ _COLUMNS = (
 )
 
 
-def failure_modes(
-    rubrics: pd.DataFrame, reports: pd.DataFrame, judgments: pd.DataFrame | None = None
-) -> pd.DataFrame:
+def failure_modes(rubrics: pd.DataFrame, reports: pd.DataFrame, judgments: pd.DataFrame | None = None) -> pd.DataFrame:
     """Find how each report fails.
 
     ``premature_clarification``: it asks the user back (status ``asked_back``, or such a text under another status).
@@ -35,7 +33,7 @@ def failure_modes(
     Parameters
     ----------
     rubrics
-        A row a rubric: task_id, rubric_id, language, domain, cutoff, criterion, dimension, weight.
+        A row a rubric: task_id, rubric_id, language, domain, query, cutoff, criterion, dimension, weight.
     reports
         A row a report: its key, text, status, gradable.
     judgments
@@ -72,7 +70,8 @@ def failure_modes(
         task = tasks[report.task_id]
         cutoff = cutoffs.get(report.task_id)
         later = later_dates(report.text, cutoff, asked[report.task_id]) if cutoff else []
-        for finding in _findings(report, cutoff, later, failed.get(key, [])):
+        request = asks_back(report.text, task.query)
+        for finding in _findings(report, request, cutoff, later, failed.get(key, [])):
             rows.append((*key, task.language, task.domain, *finding))
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     return frame.astype({"start": "Int64", "end": "Int64", "weight_lost": "float64"})
@@ -109,11 +108,14 @@ def failure_rates(findings: pd.DataFrame, reports: pd.DataFrame, by: str = "syst
     index = pd.MultiIndex.from_product([groups[by].unique(), MODES], names=[by, "mode"])
     affected = own.drop_duplicates([*key, "mode"]).groupby([by, "mode"], observed=True).size()
     lost = own.groupby([by, "mode"], observed=True)["weight_lost"].sum()
-    rates = pd.DataFrame({
-        "reports": groups.groupby(by, observed=True).size().reindex(index.get_level_values(by)).to_numpy(),
-        "reports_affected": affected.reindex(index, fill_value=0).to_numpy(),
-        "weight_lost_pct": lost.reindex(index, fill_value=0.0).to_numpy(),
-    }, index=index)
+    rates = pd.DataFrame(
+        {
+            "reports": groups.groupby(by, observed=True).size().reindex(index.get_level_values(by)).to_numpy(),
+            "reports_affected": affected.reindex(index, fill_value=0).to_numpy(),
+            "weight_lost_pct": lost.reindex(index, fill_value=0.0).to_numpy(),
+        },
+        index=index,
+    )
     rates["rate_pct"] = 100 * rates["reports_affected"] / rates["reports"]
     rates["weight_lost_pct"] = 100 * rates["weight_lost_pct"] / rates["reports"]
     return rates[["reports", "reports_affected", "rate_pct", "weight_lost_pct"]].reset_index()
@@ -137,10 +139,9 @@ def _failed(rubrics: pd.DataFrame, judgments: pd.DataFrame | None) -> Mapping[tu
 
 
 def _findings(
-    report: Any, cutoff: date | None, later: Sequence[Span], failed: Sequence[Any]
+    report: Any, request: Span | None, cutoff: date | None, later: Sequence[Span], failed: Sequence[Any]
 ) -> Iterator[tuple[Any, ...]]:
     """Yield mode, rubric_id, dimension, start, end, evidence, detail, weight_lost."""
-    request = asks_back(report.text) if report.text else None
     if report.status == "asked_back" or (request and report.gradable):
         first = passages(report.text)[:1]
         span = request or (first[0].span if first else (None, None, ""))

@@ -58,9 +58,7 @@ def read_records(
     return [record for _, record in records]
 
 
-def read_tasks(
-    path: PathLike, rubrics: PathLike | None = None, weight_step: float | None = WEIGHT_STEP
-) -> list[Task]:
+def read_tasks(path: PathLike, rubrics: PathLike | None = None, weight_step: float | None = WEIGHT_STEP) -> list[Task]:
     """Read tasks, with their rubrics inside or in a file of their own.
 
     Parameters
@@ -85,7 +83,9 @@ def read_tasks(
     by_task: dict[str, list[Rubric]] = {}
     checked = _validated(
         (Row(row.place, {name: row.data[name] for name in row.data if name != "task_id"}) for row in rubric_rows),
-        Rubric, context, rubric_faults,
+        Rubric,
+        context,
+        rubric_faults,
     )
     owner = {row.place: str(row.data.get("task_id", "")) for row in rubric_rows}
     for row, rubric in checked:
@@ -93,7 +93,8 @@ def read_tasks(
     known = {str(row.data.get("task_id")) for row in rows}
     rubric_faults += [
         f"{row.place}: field 'task_id': {owner[row.place]!r} is no task of {path}; correct the id or add the task"
-        for row in rubric_rows if owner[row.place] not in known
+        for row in rubric_rows
+        if owner[row.place] not in known
     ]
     if rubric_faults:
         raise InputError(faults + rubric_faults)

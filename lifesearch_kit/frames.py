@@ -33,17 +33,17 @@ def tasks_frame(tasks: Iterable[Task]) -> pd.DataFrame:
 
 
 def rubrics_frame(tasks: Iterable[Task]) -> pd.DataFrame:
-    """One row a rubric, in the order of the tasks, with its task's language, domain and cutoff (datetime64)."""
+    """One row a rubric, in the order of the tasks, with its task's language, domain, query and cutoff (datetime64)."""
     columns = ["type", "necessity", "priority", "weight", "dimension"]
     rows = [
         [
-            *(task.task_id, one.rubric_id, task.language, task.domain, task.cutoff, one.criterion),
+            *(task.task_id, one.rubric_id, task.language, task.domain, task.query, task.cutoff, one.criterion),
             *(getattr(one, name) for name in columns),
         ]
         for task in tasks
         for one in task.rubrics
     ]
-    frame = pd.DataFrame(rows, columns=[*RUBRIC_KEY, "language", "domain", "cutoff", "criterion", *columns])
+    frame = pd.DataFrame(rows, columns=[*RUBRIC_KEY, "language", "domain", "query", "cutoff", "criterion", *columns])
     return _unique(frame.assign(cutoff=pd.to_datetime(frame["cutoff"])), RUBRIC_KEY, "rubric")
 
 
@@ -87,9 +87,7 @@ def judgments_frame(judgments: Iterable[Judgment]) -> pd.DataFrame:
     return _unique(frame, JUDGMENT_KEY, "judgment")
 
 
-def labels_frame(
-    labels: Iterable[Label], tasks: Iterable[Task] = (), reports: Iterable[Report] = ()
-) -> pd.DataFrame:
+def labels_frame(labels: Iterable[Label], tasks: Iterable[Task] = (), reports: Iterable[Report] = ()) -> pd.DataFrame:
     """One row a label, annotators' names cleaned.
 
     Spellings of an annotator that differ only in width, case, spacing or invisible marks are one annotator: the first

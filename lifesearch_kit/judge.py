@@ -1,4 +1,4 @@
-"""The judge: one rubric a call, strict reading, every reply accounted for (METHOD section 4)."""
+"""The judge: one rubric a call, strict reading, every reply accounted for (the LifeSearch paper's judging)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def judge_messages(task: Task, report: Report, rubric: Rubric, judge: JudgeSetti
     """The two messages of one call: the rules, then question, report and criterion in this order.
 
     All that a report's rubrics share comes first and is identical to the byte, so that a provider's prefix cache can
-    serve it. The tags carry a code derived from question and report, which a report therefore cannot contain on purpose.
-    The weight is never shown.
+    serve it. The tags carry a code derived from question and report, so that no report can contain it on purpose. The
+    weight is never shown.
     """
     nonce = fingerprint(task.query, report.text)[:8]
     rules = prompts.render(_prompt_name(task, judge), nonce=nonce)

@@ -55,9 +55,9 @@ def plan_runs(
 ) -> list[Run]:
     """Every system on every task, `runs` times; the fingerprint changes with anything that could change the report."""
     prompt = prompts.load(SYSTEM_PROMPT).template
-    schemas = [tool.schema for tool in tools]
+    means = [(tool.schema, tool.backend) for tool in tools]
     return [
-        Run(task, system, number, fingerprint(task.query, system.identity(), prompt, schemas, today))
+        Run(task, system, number, fingerprint(task.query, system.identity(), prompt, means, today))
         for system in systems
         for task in tasks
         for number in range(1, runs + 1)

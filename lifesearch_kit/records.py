@@ -90,7 +90,7 @@ class Record(BaseModel):
 
 
 class Rubric(Record):
-    """One scoring requirement that is passed or failed by itself (METHOD section 1)."""
+    """One scoring requirement that is passed or failed by itself (the LifeSearch paper, data section)."""
 
     rubric_id: Id
     criterion: Text
@@ -244,6 +244,4 @@ class Label(Record):
 
 def subject_fingerprint(task: Task, rubric: Rubric, report: Report) -> str:
     """The content that a judge or annotator sees: question, report text, criterion and its attributes."""
-    return fingerprint(
-        task.query, report.text, rubric.criterion, rubric.type, rubric.necessity, rubric.priority
-    )
+    return fingerprint(task.query, report.text, rubric.criterion, rubric.type, rubric.necessity, rubric.priority)

@@ -108,10 +108,13 @@ def _sums(rubrics: pd.DataFrame, units: np.ndarray, judgments: pd.DataFrame) -> 
     rubric = np.where((task < 0) | (name < 0), -1, place.get_indexer(task * len(names) + name))
     if (rubric < 0).any():
         unknown = judgments.loc[rubric < 0, ["task_id", "rubric_id"]].drop_duplicates()
-        raise InputError([
-            f"judgments of task {row.task_id!r}, rubric {row.rubric_id!r}: there is no such rubric; add it or drop them"
-            for row in unknown.itertuples()
-        ])
+        raise InputError(
+            [
+                f"judgments of task {row.task_id!r}, rubric {row.rubric_id!r}: there is no such rubric; "
+                "add it or drop them"
+                for row in unknown.itertuples()
+            ]
+        )
     group, first = _groups(judgments, task)
     # A pass holds each rubric once: count the rows of each (pass, rubric within its task).
     within = rubrics.groupby("task_id").cumcount().to_numpy()

@@ -40,7 +40,7 @@ class Results:
     tasks
         A row a task: task_id, language, domain, query, cutoff (datetime64), rubrics (count).
     rubrics
-        A row a rubric: task_id, rubric_id, language, domain, cutoff, criterion, type, necessity, priority, weight,
+        A row a rubric: task_id, rubric_id, language, domain, query, cutoff, criterion, type, necessity, priority, weight,
         dimension.
     reports
         A row a report: system, task_id, run, text, status, gradable, characters, iterations, tokens, tool calls in

@@ -27,8 +27,6 @@ _REMEDIES = {
 }
 
 
-
-
 @dataclass(frozen=True)
 class Row:
     """One raw record and where it stands, as ``file:line``."""
@@ -47,7 +45,9 @@ def read_rows(path: PathLike) -> tuple[list[Row], list[str]]:
     """
     source = Path(path)
     readers: dict[str, Callable[[str, str], Iterator[Row | str]]] = {
-        ".jsonl": _json_lines, ".json": _json_items, ".csv": _csv_rows
+        ".jsonl": _json_lines,
+        ".json": _json_items,
+        ".csv": _csv_rows,
     }
     if source.suffix not in readers:
         raise InputError(f"{path}: the ending {source.suffix!r} is not known; use .jsonl, .json or .csv")
@@ -142,7 +142,11 @@ def _complaint(error: Any, field: str, model: type[Record]) -> str:
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(field, model.model_fields, n=1)
         return "is no known field; " + (f"did you mean '{near[0]}'?" if near else "remove it")
-    shown = "" if isinstance(value, (dict, list, tuple)) or not field else f"{json.dumps(value, ensure_ascii=False, default=str)} "
+    shown = (
+        ""
+        if isinstance(value, (dict, list, tuple)) or not field
+        else f"{json.dumps(value, ensure_ascii=False, default=str)} "
+    )
     if kind == "literal_error":
         return f"{shown}is not allowed; choose {error['ctx']['expected']}"
     return shown + _REMEDIES.get(kind, str(error["msg"]).removeprefix("Value error, "))

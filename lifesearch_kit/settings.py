@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
+from lifesearch_kit import __version__
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import Id, Record, Text, fingerprint
 from lifesearch_kit.rows import Row, fault
@@ -42,9 +43,9 @@ class ModelSettings(Record):
         return self.base_url == OFFLINE
 
     def identity(self) -> str:
-        """Fingerprint of everything that changes what the model would say."""
+        """Fingerprint of all that changes what the model would say; a baseline changes with the kit's version."""
         accounting = {"api_key_env", "timeout_seconds", "max_retries", "input_price", "output_price"}
-        return fingerprint(self.model_dump(exclude=accounting))
+        return fingerprint(self.model_dump(exclude=accounting), __version__ if self.is_offline else None)
 
 
 class SystemSettings(ModelSettings):

@@ -1,7 +1,7 @@
 """A run's folder: reports and judgments in one SQLite file, a compressed transcript beside each report.
 
-What was stored is there after a kill or a full disk. A row is written once; only an unjudged judgment gives way to a later
-one.
+What was stored is there after a kill or a full disk. A row is written once; only an unjudged judgment gives way to a
+later one.
 """
 
 from __future__ import annotations
@@ -75,9 +75,7 @@ class Store:
 
     def add_judgments(self, judgments: Iterable[Judgment]) -> None:
         """Keep judgments. One that is stored already stays, unless it is unjudged."""
-        rows = [
-            (*key_of(one, JUDGMENT_KEY), one.satisfied is not None, one.model_dump_json()) for one in judgments
-        ]
+        rows = [(*key_of(one, JUDGMENT_KEY), one.satisfied is not None, one.model_dump_json()) for one in judgments]
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
             self._database.executemany(

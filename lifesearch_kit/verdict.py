@@ -33,8 +33,8 @@ def read_verdict(reply: str) -> Verdict:
     """Read a judge's reply.
 
     Accepted is one JSON object with `satisfied`, alone on its line or lines, whether or not a code fence, prose or a
-    thinking block surrounds it. An object inside a sentence is a quotation and does not count, so that a judge who quotes
-    what a report planted cannot be misread.
+    thinking block surrounds it. An object inside a sentence is a quotation and does not count, so that a judge who
+    quotes what a report planted cannot be misread.
 
     Returns
     -------

@@ -46,7 +46,10 @@ def query_row(number: int, **changed: Any) -> dict[str, Any]:
 def tasks() -> list[Task]:
     return [
         Task(
-            task_id=name, language="zh" if name == "1" else "en", domain="Transport", query=question,
+            task_id=name,
+            language="zh" if name == "1" else "en",
+            domain="Transport",
+            query=question,
             rubrics=(Rubric(rubric_id="R1", criterion="The response should answer.", weight=1.0),),
         )
         for name, question in QUESTIONS.items()
@@ -128,7 +131,10 @@ def test_markdown_folders_with_runs(tmp_path: Path, tasks: list[Task]) -> None:
         path.write_text(f"\ufeff{path.parent.name}", encoding="utf-8")
     reports = read_report_files({"nested": nested, "flat": flat}, tasks)
     assert [(one.system, one.task_id, one.run, one.text) for one in reports] == [
-        ("nested", "2", 1, "run1"), ("nested", "2", 3, "run3"), ("flat", "1", 1, "flat"), ("flat", "1", 2, "flat"),
+        ("nested", "2", 1, "run1"),
+        ("nested", "2", 3, "run3"),
+        ("flat", "1", 1, "flat"),
+        ("flat", "1", 2, "flat"),
     ]
     assert len(missing_reports(reports, tasks, ["flat"], runs=2)) == 4
 

@@ -134,7 +134,10 @@ def test_judges_are_compared_one_by_one_and_by_attribute() -> None:
     judgments = pd.concat([judgments_of("++--"), judgments_of("+-+-", judge="K")])
     table = judge_agreement(judgments, labels_of("++++"), rubrics, by="necessity")
     assert table.set_index(["judge", "necessity"])["mean_accuracy_pct"].to_dict() == {
-        ("J", "Explicit"): 100.0, ("J", "Implicit"): 0.0, ("K", "Explicit"): 50.0, ("K", "Implicit"): 50.0,
+        ("J", "Explicit"): 100.0,
+        ("J", "Implicit"): 0.0,
+        ("K", "Explicit"): 50.0,
+        ("K", "Implicit"): 50.0,
     }
 
 

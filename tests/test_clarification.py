@@ -88,3 +88,21 @@ def test_real_reports_ask_nothing() -> None:
     reports = [json.loads(line)["article"] for path in files for line in path.read_text(encoding="utf-8").splitlines()]
     assert len(reports) == 300
     assert [report[:80] for report in reports if asks_back(report)] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "report"),
+    [
+        (
+            "请给出2024年的产量，再说明标准编号。",
+            "没有检索来源。要求：\n\n- 请给出2024年的产量\n- 再说明标准编号\n\n没有证据。",
+        ),
+        (
+            "Please provide the 2024 output.",
+            "Nothing was searched. Asked:\n\n- Please provide the 2024 output.\n\nNone found.",
+        ),
+    ],
+)
+def test_a_question_that_is_repeated_is_no_question_back(question: str, report: str) -> None:
+    assert asks_back(report, question) is None
+    assert asks_back(report) is not None, "without the question the words read like a request"

@@ -155,7 +155,12 @@ def test_a_changed_system_runs_again_under_its_name(loopback):
 
 
 def test_wrong_settings_are_all_named():
-    entries = [{"name": "a", "model": "m", "modle": "x"}, {"model": "m"}, {"name": "b", "model": "m"}, {"name": "b", "model": "n"}]
+    entries = [
+        {"name": "a", "model": "m", "modle": "x"},
+        {"model": "m"},
+        {"name": "b", "model": "m"},
+        {"name": "b", "model": "n"},
+    ]
     with pytest.raises(InputError) as caught:
         parse_settings(entries, SystemSettings)
     unknown, nameless, twice = caught.value.faults

@@ -22,8 +22,11 @@ CRITERIA = {
     "R4": ("The response should use a table.", 0.0, "presentation"),
 }
 RUBRICS = pd.DataFrame(
-    [("T", name, "en", "Policy", pd.Timestamp(CUTOFF), *rest) for name, rest in CRITERIA.items()],
-    columns=["task_id", "rubric_id", "language", "domain", "cutoff", "criterion", "weight", "dimension"],
+    [
+        ("T", name, "en", "Policy", "How much did the port handle?", pd.Timestamp(CUTOFF), *rest)
+        for name, rest in CRITERIA.items()
+    ],
+    columns=["task_id", "rubric_id", "language", "domain", "query", "cutoff", "criterion", "weight", "dimension"],
 )
 QUESTION_BACK = "Which of the two ports do you mean? Please tell me before I start."
 
@@ -157,7 +160,11 @@ def test_passages_are_the_text_and_the_closest_one_shares_its_subject() -> None:
     text = "# Selwick berths\n\nThe tram is 4.5 km long. Selwick has 14 berths!\n- 泊位共14个。港口位于澜亭市。\n"
     quotes = [one.span.quote for one in passages(text)]
     assert quotes == [
-        "# Selwick berths", "The tram is 4.5 km long.", "Selwick has 14 berths!", "- 泊位共14个。", "港口位于澜亭市。",
+        "# Selwick berths",
+        "The tram is 4.5 km long.",
+        "Selwick has 14 berths!",
+        "- 泊位共14个。",
+        "港口位于澜亭市。",
     ]
     assert all(text[one.span.start : one.span.end] == one.span.quote for one in passages(text))
     nearest = closest_passage(text, "The response should state how many berths Selwick has.")
@@ -185,7 +192,9 @@ def test_failed_rubrics_are_missing_details_unless_the_cutoff_was_broken() -> No
     text = "Selwick handled 5.10 million TEU up to 2 May 2026. There are 14 berths."
     findings = failure_modes(RUBRICS, report(text), verdicts("----"))
     assert found(findings) == [
-        ("temporal_scope", "R2", 0.3), ("missing_details", "R1", 0.5), ("missing_details", "R3", 0.2),
+        ("temporal_scope", "R2", 0.3),
+        ("missing_details", "R1", 0.5),
+        ("missing_details", "R3", 0.2),
     ]
     scope, value, name = findings.itertuples()
     assert scope.evidence == "Selwick handled 5.10 million TEU up to 2 May 2026."

@@ -102,7 +102,9 @@ def test_a_task_without_weight_is_refused(write):
 
 
 def test_odd_spellings_of_fixed_words_are_mapped_and_said(write):
-    path = write(task(rubrics=[rubric(type="ＯＢＪＥＣＴＩＶＥ", necessity="implicit ", priority="nice\u200b to  have")]))
+    path = write(
+        task(rubrics=[rubric(type="ＯＢＪＥＣＴＩＶＥ", necessity="implicit ", priority="nice\u200b to  have")])
+    )
     with pytest.warns(InputWarning) as warned:
         read = read_tasks(path)[0].rubrics[0]
     assert (read.type, read.necessity, read.priority) == ("Objective", "Implicit", "Nice to Have")
@@ -111,7 +113,9 @@ def test_odd_spellings_of_fixed_words_are_mapped_and_said(write):
 
 
 def test_unknown_words_are_refused_by_rubric_and_field(write):
-    path = write(task(rubrics=[rubric(type="Opinion"), rubric(necessity="", priority="Should Have"), rubric(criterion=" ")]))
+    path = write(
+        task(rubrics=[rubric(type="Opinion"), rubric(necessity="", priority="Should Have"), rubric(criterion=" ")])
+    )
     faults = faults_of(read_tasks, path)
     assert [fault.split(": ")[1] for fault in faults] == [
         "task 't1', rubric 1, field 'type'",
@@ -134,7 +138,9 @@ def test_a_misspelt_field_gets_the_nearest_name(write):
 
 def test_repeated_names_ids_and_keys_are_faults(write):
     twice_named = '{"task_id": "t9", "task_id": "t8"}'
-    path = write(task(), task(), twice_named, task(task_id="t3", rubrics=[rubric(rubric_id="a"), rubric(rubric_id="a")]))
+    path = write(
+        task(), task(), twice_named, task(task_id="t3", rubrics=[rubric(rubric_id="a"), rubric(rubric_id="a")])
+    )
     named, rubric_ids, ids = faults_of(read_tasks, path)
     assert "field 'task_id' stands twice" in named
     assert "rubric_id a occurs more than once" in rubric_ids
@@ -148,7 +154,12 @@ def test_rubrics_may_stand_in_a_csv(write):
     rubrics = write(header, 't1,a,"Names the port, and its year.",Objective,Explicit,Must Have,0.7', name="r.csv")
     (read,) = read_tasks(tasks, rubrics)
     assert (read.rubrics[0].criterion, read.rubrics[0].weight) == ("Names the port, and its year.", 0.7)
-    bad = write(header, "t1,a,Port.,Objective,Explicit,Must Have,0.75", "t7,b,Port.,Objective,Explicit,Must Have,heavy", name="b.csv")
+    bad = write(
+        header,
+        "t1,a,Port.,Objective,Explicit,Must Have,0.75",
+        "t7,b,Port.,Objective,Explicit,Must Have,heavy",
+        name="b.csv",
+    )
     faults = faults_of(read_tasks, tasks, bad)
     assert [fault.split(": ")[0] for fault in faults] == [f"{bad}:2", f"{bad}:3", f"{bad}:3"]
     assert "no task of" in faults[2]

@@ -37,8 +37,11 @@ def judged(loopback, reply, report=REPORT, **changes):
 
 def test_a_verdict_is_kept_with_all_that_came_with_it(loopback):
     usage = {
-        "prompt_tokens": 900, "completion_tokens": 30, "total_tokens": 930,
-        "prompt_tokens_details": {"cached_tokens": 512}, "completion_tokens_details": {"reasoning_tokens": 12},
+        "prompt_tokens": 900,
+        "completion_tokens": 30,
+        "total_tokens": 930,
+        "prompt_tokens_details": {"cached_tokens": 512},
+        "completion_tokens_details": {"reasoning_tokens": 12},
     }
     judgment = judged(loopback, completion(YES, usage=usage), input_price=2.0, output_price=10.0)
     assert (judgment.system, judgment.task_id, judgment.run, judgment.rubric_id) == ("s", "t", 2, "R1")
@@ -92,7 +95,10 @@ def test_without_a_limit_the_last_word_of_a_long_report_is_sent(loopback):
 
 
 def test_a_request_that_is_rejected_is_unjudged(loopback):
-    too_long = (400, {"error": {"message": "this model's maximum context length is 8192 tokens", "code": "context_length_exceeded"}})
+    too_long = (
+        400,
+        {"error": {"message": "this model's maximum context length is 8192 tokens", "code": "context_length_exceeded"}},
+    )
     judgment = judged(loopback, too_long)
     assert (judgment.satisfied, judgment.status) == (None, "error")
     assert "maximum context length" in judgment.reason
@@ -107,7 +113,10 @@ def test_an_endpoint_that_fails_is_no_judgment_at_all(loopback, status):
 def test_the_judge_reads_what_the_method_says_in_its_order(loopback):
     judged(loopback, completion(YES))
     content = loopback.requests[0]["messages"][1]["content"]
-    places = [content.index(part) for part in (TASK.query, REPORT.text, RUBRIC.criterion, "Objective", "Explicit", "Must Have")]
+    places = [
+        content.index(part)
+        for part in (TASK.query, REPORT.text, RUBRIC.criterion, "Objective", "Explicit", "Must Have")
+    ]
     assert places == sorted(places)
     assert "0.8" not in json.dumps(loopback.requests[0]), "the weight is never shown"
 

@@ -1,4 +1,4 @@
-"""A profile of real models, run by the batch against a real HTTP server that speaks the protocol, tool calls included."""
+"""A profile of real models, run by the batch against a real HTTP server: the whole protocol, tool calls included."""
 
 from __future__ import annotations
 
@@ -32,8 +32,12 @@ def write_profile(folder, loopback, **changes):
     source = yaml.safe_load((ROOT / "params" / "live.example.yaml").read_text("utf-8"))
     model = {"base_url": loopback.chat_url, "api_key_env": "OPENAI_API_KEY"}
     wanted = {
-        "notebooks": ["04_run_and_grade"], "profile": PROFILE, "results": str(folder / "run"), "runs": 1,
-        "tasks": str(folder / "tasks.jsonl"), "web": "data/demo/web/pages.jsonl",
+        "notebooks": ["04_run_and_grade"],
+        "profile": PROFILE,
+        "results": str(folder / "run"),
+        "runs": 1,
+        "tasks": str(folder / "tasks.jsonl"),
+        "web": "data/demo/web/pages.jsonl",
         "systems": [{**one, **model} for one in source["systems"]],
         "judges": [{**one, **model} for one in source["judges"]],
     }
@@ -62,7 +66,9 @@ def test_the_example_profile_runs_against_an_endpoint(loopback, tmp_path):
     assert len(judgments) == 2 * sum(len(task.rubrics) for task in tasks)
     assert {(one.judge, one.satisfied, one.model) for one in judgments} == {("my-judge low t0", True, "served-model")}
     first = next(body for body in loopback.requests if "tools" in body)
-    assert {"reasoning_effort", "temperature"} & set(first) <= {"reasoning_effort"}, "default means that nothing is sent"
+    assert {"reasoning_effort", "temperature"} & set(first) <= {"reasoning_effort"}, (
+        "default means that nothing is sent"
+    )
     judged = next(body for body in loopback.requests if "tools" not in body)
     assert (judged["temperature"], judged["reasoning_effort"]) == (0, "low")
     steps = read_transcript(tmp_path / "run" / reports[0].transcript).steps

@@ -198,12 +198,21 @@ def test_long_pages_come_in_parts_that_together_hold_everything(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("tool", "arguments"),
-    [("search", {"query": "zeppelin"}), ("search", {"query": " "}), ("fetch", {"url": "https://x.example"})],
+    [("search", {"query": " "}), ("fetch", {"url": "https://x.example"})],
 )
 def test_tools_fail_with_a_tool_error(web: offline.Web, tool: str, arguments: dict[str, str]) -> None:
     tools = {"search": offline.search_tool(web), "fetch": offline.fetch_tool(web)}
     with pytest.raises(ToolError):
         asyncio.run(tools[tool].call(**arguments))
+
+
+def test_a_search_without_a_hit_says_so_like_the_real_one(web: offline.Web) -> None:
+    assert asyncio.run(offline.search_tool(web).call(query="zeppelin")) == "No results for 'zeppelin'; try other words."
+
+
+def test_another_web_is_another_backend(web: offline.Web) -> None:
+    other = offline.Web([*web.pages[:-1], web.pages[-1].model_copy(update={"text": "Edited."})])
+    assert offline.Web(web.pages).name == web.name != other.name
 
 
 def test_all_faults_of_a_pages_file_are_told_at_once(tmp_path: Path) -> None:

@@ -67,7 +67,9 @@ def test_judge_figures_are_counts_of_rubrics(paper: Results) -> None:
     assert set(judges["rubrics"]) == {402}
     assert set(judges["repeats"]) == {3}
     for column, total, decimals in (
-        ("mean_accuracy_pct", 1206, 2), ("self_consistency_pct", 402, 1), ("majority_vote_pct", 402, 2)
+        ("mean_accuracy_pct", 1206, 2),
+        ("self_consistency_pct", 402, 1),
+        ("majority_vote_pct", 402, 2),
     ):
         counts = np.rint(judges[column] * total / 100)
         assert np.allclose(np.round(100 * counts / total, decimals), judges[column], atol=1e-9), column

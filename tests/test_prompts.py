@@ -43,7 +43,9 @@ def test_what_the_rubrics_of_a_report_share_comes_first_and_identical():
     assert "Selwick." in first["content"][:shared]
 
 
-@pytest.mark.parametrize(("language", "attribute", "word"), [("en", "Necessity: Explicit", "strict"), ("zh", "必要性: Explicit", "从严")])
+@pytest.mark.parametrize(
+    ("language", "attribute", "word"), [("en", "Necessity: Explicit", "strict"), ("zh", "必要性: Explicit", "从严")]
+)
 def test_each_language_has_its_prompt(language, attribute, word):
     rules, user = messages(language=language)
     assert word in rules["content"]
@@ -67,5 +69,5 @@ def test_a_prompt_of_ones_own(tmp_path):
     path_asking.write_text("$weight", "utf-8")
     with pytest.raises(InputError, match=r"asks for \$weight"):
         prompts.render(str(path_asking), nonce="n")
-    with pytest.raises(InputError, match="choose from .*judge_en"):
+    with pytest.raises(InputError, match=r"choose from .*judge_en"):
         prompts.load("judge_fr")

@@ -24,7 +24,7 @@ REPORTS = {
 PROFILE = "real-reports-test"
 pytestmark = pytest.mark.skipif(
     not all(path.is_file() for path in REPORTS.values()),
-    reason="needs the real reports: set LIFESEARCH_REAL_DATA to a folder with deep_research_bench/ and open_deep_research/",
+    reason="set LIFESEARCH_REAL_DATA to a folder that holds deep_research_bench/ and open_deep_research/",
 )
 
 

@@ -30,8 +30,13 @@ TASK = Task(
     ),
 )
 REPORT = Report(
-    system="walker", task_id="port-en", run=2, text="Selwick has 14 berths.", iterations=3,
-    tool_calls={"search": 2, "fetch": 5}, failed_tool_calls={"fetch": 1},
+    system="walker",
+    task_id="port-en",
+    run=2,
+    text="Selwick has 14 berths.",
+    iterations=3,
+    tool_calls={"search": 2, "fetch": 5},
+    failed_tool_calls={"fetch": 1},
 )
 
 
@@ -43,7 +48,12 @@ def judgment(rubric_id: str, satisfied: bool | None = True, **more: Any) -> Judg
 
 def label(annotator: str, satisfied: bool, rubric_id: str = "R1", fingerprint: str = "") -> Label:
     return Label(
-        system="walker", task_id="port-en", run=2, rubric_id=rubric_id, annotator=annotator, satisfied=satisfied,
+        system="walker",
+        task_id="port-en",
+        run=2,
+        rubric_id=rubric_id,
+        annotator=annotator,
+        satisfied=satisfied,
         fingerprint=fingerprint,
     )
 
@@ -61,7 +71,8 @@ def test_records_become_tables(tmp_path: Path) -> None:
     assert results.require("tasks").loc[0, "cutoff"] == pd.Timestamp(2026, 3, 31)
     rubrics = results.require("rubrics")
     assert rubrics[["task_id", "rubric_id", "language", "weight"]].to_numpy().tolist() == [
-        ["port-en", "R1", "en", 0.9], ["port-en", "R2", "en", 0.045],
+        ["port-en", "R1", "en", 0.9],
+        ["port-en", "R2", "en", 0.045],
     ]
     report = results.require("reports").iloc[0]
     assert (report["characters"], report["gradable"], report["iterations"]) == (22, True, 3)
@@ -164,7 +175,10 @@ def test_a_table_is_checked_cell_by_cell(tmp_path: Path) -> None:
         read_table(path, TABLES["systems"])
     told = [fault.split("systems.csv:")[1][:22] for fault in raised.value.faults]
     assert told == [
-        "3: field 'score_pct': ", "4: field 'runs': 'x' i", "4: field 'score_pct' i", "4: system 'a' stands a",
+        "3: field 'score_pct': ",
+        "4: field 'runs': 'x' i",
+        "4: field 'score_pct' i",
+        "4: system 'a' stands a",
     ]
 
 

@@ -61,7 +61,11 @@ def test_a_failing_batch_leaves_nothing_half_done(tmp_path):
 def test_reports_come_back_with_their_transcripts(tmp_path):
     report = Report(system="组/a b", task_id="t:1", text="正文 𠮷", fingerprint="f", notes=("n",))
     transcript = Transcript(
-        system=report.system, task_id=report.task_id, run=1, system_prompt="p", question="q",
+        system=report.system,
+        task_id=report.task_id,
+        run=1,
+        system_prompt="p",
+        question="q",
         steps=(Step(number=1, message={"role": "assistant", "content": "正文", "reasoning_content": "r"}),),
     )
     with Store(tmp_path) as store:

@@ -193,7 +193,7 @@ def test_no_payload_ends_otherwise_than_in_results_or_a_failure(payload: Any) ->
         results = read_results(payload)
     except ToolError:
         return
-    assert show_hits(results.hits).count("URL: ") >= len(results.hits)
+    assert show_hits("q", results.hits).count("URL: ") >= len(results.hits)
 
 
 # Fetch

@@ -23,7 +23,7 @@ NO = '{"satisfied": false, "reason": "No unit is given."}'
         (f"~~~JSON\n{NO}\n~~~\n", False),
         (f"```json\n{YES}\n```\nShall I go on?", True),
         (f"My decision:\n\n{NO}", False),
-        (f"The form is {{\"satisfied\": true or false}}.\n{YES}", True),
+        (f'The form is {{"satisfied": true or false}}.\n{YES}', True),
         (f"<think>{NO}\nNo, wait.</think>\n{YES}", True),
         (f"<thinking>\n{YES}\n</thinking>{NO}", False),
         (json.dumps({"reason": "r", "satisfied": False, "confidence": 0.9}, indent=2), False),

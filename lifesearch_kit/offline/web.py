@@ -12,9 +12,9 @@ from rank_bm25 import BM25Okapi
 
 from lifesearch_kit.errors import InputError, ToolError
 from lifesearch_kit.files import read_records
-from lifesearch_kit.records import Day, Language, Record, Text
+from lifesearch_kit.records import Day, Language, Record, Text, fingerprint
 from lifesearch_kit.rows import PathLike
-from lifesearch_kit.terms import is_chinese, is_stop, key_terms, sentences, tokenize
+from lifesearch_kit.terms import is_stop, key_terms, sentences, tokenize
 from lifesearch_kit.tools import Tool, function_schema
 from lifesearch_kit.tools.layout import Hit, show_hits, show_page
 
@@ -60,6 +60,7 @@ class Web:
         if not pages:
             raise InputError("the demo web holds no page; give it at least one")
         self.pages = tuple(pages)
+        self.name = f"demo web {fingerprint([page.model_dump() for page in pages])}"
         self._by_url = {_address(page.url): page for page in pages}
         # The title counts three times: it says what the page is about.
         self._index = BM25Okapi([_content(f"{page.title}\n" * 3 + f"{page.site}\n{page.text}") for page in pages])
@@ -112,7 +113,7 @@ def _snippet(page: Page, query: str) -> str:
 
 
 def _show_results(pages: Sequence[Page], query: str) -> str:
-    return show_hits([Hit(page.title, page.url, _snippet(page, query), _day(page)) for page in pages])
+    return show_hits(query, [Hit(page.title, page.url, _snippet(page, query), _day(page)) for page in pages])
 
 
 def _day(page: Page) -> str | None:
@@ -125,18 +126,14 @@ def _show_page(page: Page, number: int) -> str:
 
 
 def search_tool(web: Web) -> Tool:
-    """The `search` tool over the demo web; raises ToolError for an empty query or no hit."""
+    """The `search` tool over the demo web; raises ToolError for an empty query."""
 
     async def search(query: str) -> str:
         if not query.strip():
             raise ToolError("the query is empty; write what to search for")
-        pages = web.search(query)
-        if not pages:
-            hint = "没有结果；请换用其他词语" if is_chinese(query) else "no results; try other words"
-            raise ToolError(f"search for {query!r}: {hint}")
-        return _show_results(pages, query)
+        return _show_results(web.search(query), query)
 
-    return Tool("search", function_schema("search"), search)
+    return Tool("search", function_schema("search"), search, backend=web.name)
 
 
 def fetch_tool(web: Web) -> Tool:
@@ -148,4 +145,4 @@ def fetch_tool(web: Web) -> Tool:
             raise ToolError(f"{url!r} is no page of the demo web; use an address from a search result")
         return _show_page(found, page)
 
-    return Tool("fetch", function_schema("fetch"), fetch)
+    return Tool("fetch", function_schema("fetch"), fetch, backend=web.name)

@@ -57,7 +57,7 @@ def fetch_tool(
             warnings=found.warnings,
         )
 
-    return Tool("fetch", function_schema("fetch"), fetch)
+    return Tool("fetch", function_schema("fetch"), fetch, backend="Jina Reader")
 
 
 async def _ask(url: str, key: str, endpoint: str, http_client: httpx.AsyncClient | None) -> str:

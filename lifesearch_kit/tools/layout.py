@@ -18,8 +18,10 @@ class Hit:
     date: str | None = None
 
 
-def show_hits(hits: Sequence[Hit]) -> str:
-    """A numbered list: title, address, date where known, snippet."""
+def show_hits(query: str, hits: Sequence[Hit]) -> str:
+    """A numbered list: title, address, date where known, snippet; without a hit, a sentence that says so."""
+    if not hits:
+        return f"No results for {query!r}; try other words."
     blocks = []
     for number, hit in enumerate(hits, start=1):
         lines = [f"[{number}] {hit.title}", f"URL: {hit.url}"]

@@ -30,7 +30,7 @@ def python_tool(*, seconds: float = SECONDS, memory_bytes: int = MEMORY_BYTES) -
     async def python(code: str) -> str:
         return await _run(code, seconds, memory_bytes)
 
-    return Tool("python", function_schema("python"), python)
+    return Tool("python", function_schema("python"), python, backend="Monty")
 
 
 async def _run(code: str, seconds: float, memory_bytes: int) -> str:

@@ -47,7 +47,7 @@ def search_tool(
         payload = await _ask(query, key, endpoint, http_client)
         return show_results(query, read_results(payload))
 
-    return Tool("search", function_schema("search"), search)
+    return Tool("search", function_schema("search"), search, backend="Serper")
 
 
 async def _ask(query: str, key: str, endpoint: str, http_client: httpx.AsyncClient | None) -> Any:
@@ -93,7 +93,7 @@ def read_results(payload: Any) -> SearchResults:
 def show_results(query: str, results: SearchResults) -> str:
     """The text that the model reads."""
     parts = [f"Answer box: {results.answer}"] if results.answer else []
-    parts += [show_hits(results.hits)] if results.hits else [f"No results for {query!r}; try other words."]
+    parts.append(show_hits(query, results.hits))
     if results.dropped:
         parts.append(f"({results.dropped} result(s) without an address were left out.)")
     return "\n\n".join(parts)

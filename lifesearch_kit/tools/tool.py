@@ -69,11 +69,14 @@ class Tool:
         A chat-completions function schema.
     call
         Takes the schema's properties as keyword arguments, returns text, raises ToolError on failure.
+    backend
+        What answers. Reports made with another backend are other reports.
     """
 
     name: str
     schema: dict[str, Any]
     call: Callable[..., Awaitable[str]]
+    backend: str = ""
 
     async def run(self, arguments: Any) -> str:
         """Call the tool with a model's arguments, normally a string of JSON.

@@ -24,13 +24,15 @@ SYSTEMS, RUNS, TASKS, RUBRICS, JUDGMENTS, TARGET = 12, 3, 203, 4014, 144_491, 0.
 def made_up_study(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rubrics and a judgment for each rubric of each report."""
     sizes = np.full(TASKS, RUBRICS // TASKS) + (np.arange(TASKS) < RUBRICS % TASKS)
-    rubrics = pd.DataFrame({
-        "task_id": np.repeat([f"task-{number}" for number in range(TASKS)], sizes),
-        "rubric_id": [f"R{number}" for size in sizes for number in range(1, size + 1)],
-        "language": "en",
-        "domain": np.repeat([f"domain {number % 7}" for number in range(TASKS)], sizes),
-        "weight": rng.integers(1, 11, RUBRICS) / 10,
-    })
+    rubrics = pd.DataFrame(
+        {
+            "task_id": np.repeat([f"task-{number}" for number in range(TASKS)], sizes),
+            "rubric_id": [f"R{number}" for size in sizes for number in range(1, size + 1)],
+            "language": "en",
+            "domain": np.repeat([f"domain {number % 7}" for number in range(TASKS)], sizes),
+            "weight": rng.integers(1, 11, RUBRICS) / 10,
+        }
+    )
     reports = [(f"system {number}", run) for number in range(SYSTEMS) for run in range(1, RUNS + 1)]
     judgments = pd.concat(
         [rubrics[["task_id", "rubric_id"]].assign(system=system, run=run) for system, run in reports], ignore_index=True
