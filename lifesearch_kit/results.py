@@ -40,8 +40,8 @@ class Results:
     tasks
         A row a task: task_id, language, domain, query, cutoff (datetime64), rubrics (count).
     rubrics
-        A row a rubric: task_id, rubric_id, language, domain, query, cutoff, criterion, type, necessity, priority, weight,
-        dimension.
+        A row a rubric: task_id, rubric_id, language, domain, query, cutoff, criterion, type, necessity, priority,
+        weight, dimension.
     reports
         A row a report: system, task_id, run, text, status, gradable, characters, iterations, tokens, tool calls in
         all and by tool (``calls_search`` ...), seconds, cost.
