@@ -49,7 +49,7 @@ def run_profile(path: Path, *, notebooks: Path = NOTEBOOKS, figures: Path = FIGU
         if outcome.error:
             print(outcome.error, file=sys.stderr, flush=True)
         outcomes.append(outcome)
-    write_index(folder, profile.name, outcomes)
+    write_index(folder, profile.name, sorted(outcomes, key=lambda one: one.notebook.stem))
     return outcomes
 
 
