@@ -2,8 +2,9 @@
 PYTHON ?= python3
 PROFILE ?= params/demo.yaml
 BIN := .venv/bin
-# The other notebooks read what this one leaves behind.
-RUN_FIRST := notebooks/04_run_and_grade.ipynb
+# The other notebooks read what the first one leaves behind.
+RUN := notebooks/04_run_and_grade.ipynb
+NOTEBOOKS := $(RUN) $(filter-out $(RUN),$(wildcard notebooks/*.ipynb))
 
 .PHONY: demo paper figures test notebooks lint lab clean
 
@@ -18,7 +19,7 @@ figures: .venv/ready  ## the notebooks of any profile: make figures PROFILE=para
 
 test: .venv/ready-test lint  ## linter, type checker, tests, every notebook
 	$(BIN)/python -m pytest tests
-	$(BIN)/python -m pytest --nbval-lax --nbval-sanitize-with tests/nbval_sanitize.cfg $(RUN_FIRST) notebooks
+	$(BIN)/python -m pytest --nbval-lax --nbval-sanitize-with tests/nbval_sanitize.cfg $(NOTEBOOKS)
 
 notebooks: .venv/ready-test  ## execute the notebooks anew and keep their text outputs, for a commit
 	$(BIN)/python tests/refresh_notebooks.py
@@ -31,8 +32,8 @@ lint: .venv/ready-test
 lab: .venv/ready  ## JupyterLab with the kit's kernel
 	$(BIN)/jupyter lab notebooks
 
-clean:
-	rm -rf .venv data/runs figures/*/
+clean:  ## the environment and what the demo made; runs of your own stay
+	rm -rf .venv figures/*/ data/runs/demo data/runs/demo-judges data/runs/start
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
