@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from lifesearch_kit.plots.labels import label_points, wrap
+from lifesearch_kit.plots.scores import interval_ends
 from lifesearch_kit.plots.style import EDGE, Look, finish, new_axes
 
 
@@ -19,7 +21,8 @@ def score_against(
     Parameters
     ----------
     scores
-        Columns system, score_pct and `column`; rows without either are left out.
+        Columns system, score_pct and `column`; rows without either are left out. With low_pct and high_pct, or
+        score_sd_pct, each point has an error bar.
     label
         Name and unit of the measure.
     """
@@ -30,9 +33,14 @@ def score_against(
         ax.scatter(
             row[column], row["score_pct"], s=64, color=look.color, marker=look.marker, edgecolor=EDGE, linewidth=0.7
         )
-    for values, setter in ((rows[column], ax.set_xlim), (rows["score_pct"], ax.set_ylim)):
-        span = float(values.max() - values.min()) or abs(float(values.max())) or 1.0
-        setter(float(values.min()) - 0.12 * span, float(values.max()) + 0.16 * span)
+    low, high = interval_ends(rows)
+    # Faint, so that the points and their names stay in front.
+    ax.vlines(rows[column], low, high, color="0.75", linewidth=1.2, zorder=0.9)
+    heights = np.concatenate([rows["score_pct"].to_numpy(float), low, high])
+    for values, setter in ((rows[column].to_numpy(float), ax.set_xlim), (heights, ax.set_ylim)):
+        least, most = float(np.nanmin(values)), float(np.nanmax(values))
+        span = most - least or abs(most) or 1.0
+        setter(least - 0.12 * span, most + 0.16 * span)
     ax.set(xlabel=label, ylabel="score, %")
     ax.xaxis.set_major_formatter("{x:,g}")
     finish(ax, f"Score against {label.split(',')[0]}", note, grid="both")

@@ -40,7 +40,7 @@ def overall_bars(
     """
     rows = scores.set_index("system").reindex([system for system in looks if system in set(scores["system"])])
     ax = ax or new_axes(8, 1.5 + 0.38 * len(rows))
-    low, high = _ends(rows)
+    low, high = interval_ends(rows)
     places = np.arange(len(rows))
     ax.barh(
         places,
@@ -88,7 +88,8 @@ def _spans(ax: Axes, places: np.ndarray, low: np.ndarray, high: np.ndarray) -> N
     ax.errorbar(middle, places[drawn], xerr=half, fmt="none", ecolor="black", elinewidth=1.2, capsize=3)
 
 
-def _ends(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def interval_ends(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of each row's error bar: low_pct and high_pct, else one score_sd_pct to either side, else nothing."""
     if {"low_pct", "high_pct"} <= set(rows.columns):
         return rows["low_pct"].to_numpy(float), rows["high_pct"].to_numpy(float)
     if "score_sd_pct" in rows:
@@ -142,7 +143,7 @@ def language_split(groups: pd.DataFrame, systems: Sequence[str], *, note: str, a
     for shift, (language, (word, color, marker)) in zip((-0.13, 0.13), LANGUAGE_LOOKS.items(), strict=True):
         rows = groups[groups["language"] == language].set_index("system").reindex(shown)
         middle = rows["score_pct"].to_numpy(float)
-        low, high = _ends(rows)
+        low, high = interval_ends(rows)
         places = np.arange(len(shown)) + shift
         ax.errorbar(
             middle,
