@@ -15,7 +15,7 @@ paper: PROFILE = params/paper.yaml
 paper: figures  ## the same figures from the paper's published tables
 
 figures: .venv/ready  ## the notebooks of any profile: make figures PROFILE=params/my.yaml
-	$(BIN)/python -m lifesearch_kit.batch $(PROFILE)
+	$(BIN)/python -m lifesearch_kit.batch "$(PROFILE)"
 
 test: .venv/ready-test lint  ## linter, type checker, tests, every notebook
 	$(BIN)/python -m pytest tests

@@ -97,7 +97,7 @@ def read_deep_research_bench(criteria: PathLike, queries: PathLike) -> list[Task
     return tasks
 
 
-def read_report_files(paths: Mapping[str, PathLike], tasks: Sequence[Task]) -> list[Report]:
+def read_report_files(paths: Mapping[str, PathLike], tasks: Sequence[Task], taken: Iterable[str] = ()) -> list[Report]:
     """Read any systems' reports on known tasks.
 
     Parameters
@@ -105,9 +105,12 @@ def read_report_files(paths: Mapping[str, PathLike], tasks: Sequence[Task]) -> l
     paths
         For each system's name one of: JSON Lines of id, prompt, article (and run); JSON Lines of the kit's own reports,
         of which those of that system are taken; a folder of Markdown files named ``<task_id>.md`` or
-        ``<task_id>__run2.md``, or with such files in folders ``run1``, ``run2``.
+        ``<task_id>__run2.md``, or with such files in folders ``run1``, ``run2``. Other files in the folder are passed
+        over, unless they are named like a report that is not there.
     tasks
         What the reports answer. An article belongs to a task by its id, and its prompt must be that task's question.
+    taken
+        Names of systems whose reports come from elsewhere.
 
     Returns
     -------
@@ -118,11 +121,15 @@ def read_report_files(paths: Mapping[str, PathLike], tasks: Sequence[Task]) -> l
     Raises
     ------
     InputError
-        Listing the faults of all files: unknown tasks, prompts of another task, two reports for one task and run.
+        Listing the faults of all files: unknown tasks, prompts of another task, two reports for one task and run. Also
+        for a system's name that is taken.
     """
     known = {task.task_id: task for task in tasks}
     found: list[tuple[str, Report]] = []
-    faults: list[str] = []
+    faults = [
+        f"reports: {system!r} is also the name of a system that makes its reports here; rename one of them"
+        for system in sorted(paths.keys() & set(taken))
+    ]
     for system, path in paths.items():
         reader = _folder if Path(path).is_dir() else _file
         try:
@@ -140,10 +147,15 @@ def read_report_files(paths: Mapping[str, PathLike], tasks: Sequence[Task]) -> l
 def missing_reports(
     reports: Iterable[Report], tasks: Iterable[Task], systems: Iterable[str], runs: int = 1
 ) -> list[tuple[str, str, int]]:
-    """Name what is not there: (system, task_id, run) of each report that `runs` runs of every task should have left."""
-    there = {(one.system, one.task_id, one.run) for one in reports}
+    """Name what is not there: (system, task_id, run) of each report that `runs` runs of every task should have left.
+
+    Where one of these systems has a higher run than `runs`, all of them owe as many.
+    """
+    names = list(systems)
+    there = {(one.system, one.task_id, one.run) for one in reports if one.system in names}
+    runs = max([runs, *(run for _, _, run in there)])
     ids = [task.task_id for task in tasks]
-    wanted = ((system, task_id, run) for system in systems for task_id in ids for run in range(1, runs + 1))
+    wanted = ((system, task_id, run) for system in names for task_id in ids for run in range(1, runs + 1))
     return [key for key in wanted if key not in there]
 
 
@@ -182,7 +194,13 @@ def _file(system: str, path: Path, known: Mapping[str, Task], faults: list[str])
 
 def _folder(system: str, path: Path, known: Mapping[str, Task], faults: list[str]) -> list[tuple[str, Report]]:
     reports = []
-    for file in sorted(path.rglob("*.md")):
+    files = sorted(one for one in path.rglob("*") if one.is_file())
+    written = {one.with_suffix("") for one in files if one.suffix.lower() == ".md"}
+    for file in files:
+        if file.suffix.lower() != ".md":
+            if _RUN_FILE.sub("", file.stem) in known and file.with_suffix("") not in written:
+                faults.append(f"{file}: is named like a report and is no Markdown file; save it as {file.stem}.md")
+            continue
         task_id, _, ending = file.stem.rpartition("__run") if _RUN_FILE.search(file.stem) else (file.stem, "", "")
         folder = _RUN_FOLDER.fullmatch(file.parent.name) if file.parent != path else None
         if file.parent not in (path, path / file.parent.name) or (file.parent != path and not folder):

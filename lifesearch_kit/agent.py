@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from lifesearch_kit import prompts
 from lifesearch_kit.chat import Chat, Reply, cost
 from lifesearch_kit.clarification import asks_back
+from lifesearch_kit.errors import ChatError
 from lifesearch_kit.records import Report, ReportStatus, Task
 from lifesearch_kit.settings import SystemSettings
 from lifesearch_kit.tool_calls import ToolCall, read_calls, run_calls
@@ -20,6 +21,7 @@ from lifesearch_kit.transcripts import Step, ToolResult, Transcript
 SYSTEM_PROMPT = "agent_system"
 LAST_TURN_PROMPT = "agent_last_turn"
 Number = TypeVar("Number", int, float)
+_CALLS_TO_WAIT_FOR = 3
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 
 
@@ -28,7 +30,8 @@ async def research(
 ) -> tuple[Report, Transcript]:
     """Let a model work on one task until it writes its report or meets a limit.
 
-    At a limit of the system (steps, output tokens, seconds) it is told so and gets one more turn without tools.
+    At a limit of the system (steps, output tokens, seconds) it is told so and gets one more turn without tools. A
+    conversation that outgrows the model's context, or that the endpoint's moderation turns down, ends without a report.
 
     Returns
     -------
@@ -39,12 +42,20 @@ async def research(
     Raises
     ------
     ChatError
-        When the endpoint gives no usable reply: there is no report then, and the run is to be made again.
+        When the endpoint gives no usable reply, or the service behind a tool never answered (network, key, quota):
+        there is no report then, and the run is to be made again.
     """
     loop = _Loop(task, system, chat, tools, run, prompts.render(SYSTEM_PROMPT, today=today.isoformat()))
     limit: ReportStatus | None = None
-    while not await loop.step(limit):
-        limit = loop.limit()
+    try:
+        while not await loop.step(limit):
+            loop.require_tools(calls=_CALLS_TO_WAIT_FOR)
+            limit = loop.limit()
+    except ChatError as error:
+        if error.cause is None:
+            raise
+        return loop.cut_off(error), loop.transcript()
+    loop.require_tools(calls=1)
     return loop.report(limit), loop.transcript()
 
 
@@ -86,6 +97,14 @@ class _Loop:
         self.steps.append(self._record(reply, message, results, limit, calls))
         return limit is not None or not calls
 
+    def require_tools(self, calls: int) -> None:
+        """Give the run up where a tool was called so often at least and its service failed every time."""
+        results = [one for step in self.steps for one in step.results]
+        for tool in self.tools:
+            own = [one for one in results if one.tool == tool]
+            if len(own) >= calls and all(one.service_failed for one in own):
+                raise ChatError(f"the tool {tool} never worked: {own[-1].content}", "transient")
+
     def limit(self) -> ReportStatus | None:
         """The limit that is reached, if any."""
         system = self.system
@@ -99,13 +118,21 @@ class _Loop:
     def report(self, limit: ReportStatus | None) -> Report:
         """The run as a report; its text is the last message's, whatever the status."""
         last = self.replies[-1]
+        return self._report(last.text, final_status(limit, last, self.task.query), self._notes())
+
+    def cut_off(self, error: ChatError) -> Report:
+        """The run as a report without text: the endpoint took the conversation no further."""
+        status: ReportStatus = "refused" if error.cause == "refused" else "token_limit"
+        return self._report("", status, (*self._notes(), str(error)))
+
+    def _report(self, text: str, status: ReportStatus, notes: tuple[str, ...]) -> Report:
         results = [one for step in self.steps for one in step.results]
         return Report(
             system=self.system.name,
             task_id=self.task.task_id,
             run=self.run,
-            text=last.text,
-            status=final_status(limit, last, self.task.query),
+            text=text,
+            status=status,
             iterations=len(self.replies),
             input_tokens=_total([reply.usage.input_tokens for reply in self.replies]),
             output_tokens=_total([reply.usage.output_tokens for reply in self.replies]),
@@ -114,8 +141,8 @@ class _Loop:
             failed_tool_calls=dict(Counter(one.tool for one in results if not one.ok)),
             seconds=time.perf_counter() - self.started,
             cost=_total([cost(reply.usage, self.system) for reply in self.replies]),
-            model=last.model,
-            notes=self._notes(),
+            model=self.replies[-1].model if self.replies else None,
+            notes=notes,
         )
 
     def transcript(self) -> Transcript:
@@ -188,4 +215,4 @@ def final_status(limit: ReportStatus | None, last: Reply, question: str = "") ->
 def _total(counts: Sequence[Number | None]) -> Number | None:
     """The sum, or None where one is unknown."""
     known = [count for count in counts if count is not None]
-    return sum(known[1:], start=known[0]) if len(known) == len(counts) else None
+    return sum(known[1:], start=known[0]) if known and len(known) == len(counts) else None

@@ -11,14 +11,23 @@ import numpy as np
 import pandas as pd
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.measures import Agreement, RankAgreement, accuracy, cohen_kappa, mean_defined, rank_agreement
-from lifesearch_kit.records import LABEL_KEY
+from lifesearch_kit.measures import (
+    Agreement,
+    RankAgreement,
+    accuracy,
+    clustered_interval,
+    cohen_kappa,
+    mean_defined,
+    rank_agreement,
+)
+from lifesearch_kit.records import LABEL_KEY, REPORT_KEY
 
 __all__ = [
     "Agreement",
     "RankAgreement",
     "accuracy",
     "annotator_agreement",
+    "clustered_interval",
     "cohen_kappa",
     "judge_agreement",
     "mean_defined",
@@ -84,8 +93,9 @@ def judge_agreement(
     Returns
     -------
     DataFrame
-        A row a judge (and value of `by`): rubrics (labelled), repeats, judged and unjudged (of rubrics x repeats),
-        correct, mean_accuracy_pct (mean over repeats of the share of judged rubrics that agree), consistent and
+        A row a judge (and value of `by`): reports and rubrics (labelled), repeats, judged and unjudged (of rubrics x
+        repeats), correct, mean_accuracy_pct (mean over repeats of the share of judged rubrics that agree), low_pct and
+        high_pct (its 95% `clustered_interval`, a report a cluster; missing without verdicts), consistent and
         self_consistency_pct (rubrics with one verdict in all repeats, of those judged in all; missing for one repeat),
         majority_correct, undecided, majority_vote_pct (of decided ones), kappa of the majority vote (missing where
         undefined), kappa_reason.
@@ -121,7 +131,7 @@ def judge_agreement(
             {"judge": judge} | ({} if by is None else {by: value}) | _compare(part["label"], part[passes])
             for value, part in groups
         ]
-    percent = ["mean_accuracy_pct", "self_consistency_pct", "majority_vote_pct", "kappa"]
+    percent = ["mean_accuracy_pct", "low_pct", "high_pct", "self_consistency_pct", "majority_vote_pct", "kappa"]
     return pd.DataFrame(rows).astype(dict.fromkeys(percent, "Float64"))
 
 
@@ -138,13 +148,19 @@ def _compare(label: pd.Series, verdicts: pd.DataFrame) -> dict[str, object]:
     decided = votes != 0
     majority = votes[decided] > 0
     kappa = cohen_kappa(truth[decided] == 1, majority)
+    mean_accuracy = mean_defined(shares)
+    report = label.groupby(list(REPORT_KEY), sort=False).ngroup().to_numpy()
+    low, high = _interval(mean_accuracy, report, correct, judged)
     return {
+        "reports": len(set(report)),
         "rubrics": len(truth),
         "repeats": given.shape[1],
         "judged": int(judged.sum()),
         "unjudged": int((~judged).sum()),
         "correct": int(correct.sum()),
-        "mean_accuracy_pct": _percent(mean_defined(shares)),
+        "mean_accuracy_pct": _percent(mean_accuracy),
+        "low_pct": low,
+        "high_pct": high,
         "consistent": int(consistent.sum()),
         "self_consistency_pct": 100 * consistent.sum() / complete.sum() if complete.any() else None,
         "majority_correct": int((majority == (truth[decided] == 1)).sum()),
@@ -153,6 +169,17 @@ def _compare(label: pd.Series, verdicts: pd.DataFrame) -> dict[str, object]:
         "kappa": kappa.value,
         "kappa_reason": kappa.reason,
     }
+
+
+def _interval(
+    measure: Agreement, report: np.ndarray, correct: np.ndarray, judged: np.ndarray
+) -> tuple[float | None, float | None]:
+    """Interval in percent of an accuracy over rubrics x repeats, each rubric of the report with the given number."""
+    if measure.value is None:
+        return None, None
+    right, made = (np.bincount(report, one.mean(axis=1)) for one in (correct, judged))
+    low, high = clustered_interval(measure.value, right, made)
+    return 100 * low, 100 * high
 
 
 def _percent(measure: Agreement) -> float | None:

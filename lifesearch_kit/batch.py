@@ -12,17 +12,18 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.execution import Outcome, run_notebook, slugs
+from lifesearch_kit.execution import Outcome, not_run, run_notebook, slugs
 from lifesearch_kit.index_page import render_notebook, write_index
 from lifesearch_kit.paths import FIGURES, NOTEBOOKS
-from lifesearch_kit.profiles import read_profile
+from lifesearch_kit.profiles import declared_parameters, folders_made, read_profile
 
 
 def run_profile(path: Path, *, notebooks: Path = NOTEBOOKS, figures: Path = FIGURES) -> list[Outcome]:
     """Run every notebook of a profile and write the index page of its figures.
 
     Figures of an earlier run are removed first, so that none of them can pass for a new one. A notebook that fails
-    does not keep the others from running.
+    does not keep the others from running, unless they read what it was to make: a notebook's metadata name the folder
+    parameters that it fills, as ``{"lifesearch_kit": {"makes": ["results"]}}``.
 
     Parameters
     ----------
@@ -39,13 +40,21 @@ def run_profile(path: Path, *, notebooks: Path = NOTEBOOKS, figures: Path = FIGU
     profile = read_profile(path, notebooks)
     folder = figures / profile.name
     _remove_earlier(folder)
-    outcomes = []
+    outcomes: list[Outcome] = []
+    unmade: dict[str, str] = {}
     for notebook, values in profile.parameters.items():
         print(f"{notebook.stem:<24} ", end="", flush=True)
-        outcome = run_notebook(notebook, values, folder)
+        without = sorted(unmade.keys() & declared_parameters(notebook).keys())
+        if without:
+            outcome = not_run(notebook, folder, f"not run: {unmade[without[0]]} failed to make its '{without[0]}'")
+        else:
+            outcome = run_notebook(notebook, values, folder)
+        if outcome.error and not without:
+            unmade |= dict.fromkeys(folders_made(notebook), notebook.stem)
         if outcome.executed.is_file():
             render_notebook(outcome.executed)
-        print(f"{'ok' if outcome.error is None else 'FAILED':<6} {outcome.seconds:6.1f} s", flush=True)
+        word = "ok" if outcome.error is None else "SKIPPED" if without else "FAILED"
+        print(f"{word:<7} {outcome.seconds:6.1f} s", flush=True)
         if outcome.error:
             print(outcome.error, file=sys.stderr, flush=True)
         outcomes.append(outcome)

@@ -20,6 +20,7 @@ from lifesearch_kit.chat_errors import (
     status_of_fault,
 )
 from lifesearch_kit.errors import ChatError, InputError
+from lifesearch_kit.redaction import redact
 from lifesearch_kit.reply import Reply, read_reply
 from lifesearch_kit.settings import ModelSettings
 from lifesearch_kit.text import replace_lone_surrogates
@@ -29,8 +30,6 @@ __all__ = ["Chat", "Reply", "Usage", "cost"]
 
 _PATH = "/chat/completions"
 _NO_KEY = "no-key"
-# Shorter ones are stand-ins for endpoints that ask for no key, and may be ordinary words.
-_KEY_LENGTH = 8
 _PAYLOAD = "lifesearch_kit.payload"
 _FIRST_STATUS = "lifesearch_kit.status"
 
@@ -143,22 +142,21 @@ class Chat:
 
     def _explained(self, error: openai.APIError, body: dict[str, Any]) -> ChatError:
         if not isinstance(error, openai.APIStatusError):
-            said = Fault(f"{error.message} {error.__cause__ or ''}".strip())
-            return explain(self._redacted(said), None, "no answer", self.settings, body)
-        payload = error.response.extensions.get(_PAYLOAD, _parse(error.response.content))
+            said = Fault(redact(f"{error.message} {error.__cause__ or ''}".strip(), self._key))
+            return explain(said, None, "no answer", self.settings, body)
+        text = redact(error.response.text, self._key)
+        payload = _parse(text)
         first_status = error.response.extensions.get(_FIRST_STATUS)
         if first_status is not None:
-            said, shown = fault_of_body(payload) or Fault(error.message), f"HTTP {first_status} with an error body"
+            said, shown = (
+                fault_of_body(payload) or Fault("the body is no UTF-8"),
+                f"HTTP {first_status} with an error body",
+            )
         else:
             said, shown = read_fault(payload) if payload else Fault("no message"), f"HTTP {error.status_code}"
         if not isinstance(payload, dict):
-            said = Fault(f"{said.message}: {' '.join(error.response.text.split())[:300]}")
-        return explain(self._redacted(said), error.status_code, shown, self.settings, body)
-
-    def _redacted(self, fault: Fault) -> Fault:
-        if len(self._key) < _KEY_LENGTH:
-            return fault
-        return Fault(fault.message.replace(self._key, "[key]"), fault.code, fault.param)
+            said = Fault(f"{said.message}: {' '.join(text.split())[:300]}")
+        return explain(said, error.status_code, shown, self.settings, body)
 
 
 def _install(http_client: Any) -> None:
@@ -180,7 +178,7 @@ async def _mark_faulty(response: httpx.Response) -> None:
         response.status_code = status_of_fault(fault) if isinstance(payload, dict) else UNKNOWN_FAULT_STATUS
 
 
-def _parse(content: bytes) -> Any:
+def _parse(content: bytes | str) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):

@@ -7,23 +7,49 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from lifesearch_kit.errors import ChatError, ChatErrorKind
+from lifesearch_kit.errors import ChatError, ChatErrorCause, ChatErrorKind
 from lifesearch_kit.settings import ModelSettings
+from lifesearch_kit.text import replace_lone_surrogates
 
 UNKNOWN_FAULT_STATUS = 502
-_CONTEXT = re.compile(
-    r"context.{0,20}(length|window|limit|size)|maximum.{0,30}token|token.{0,20}(limit|maximum)|too long|too large"
-    r"|reduce the length|input length|超(过|出|长).{0,16}(长度|上限|限制|token)|长度超",
+# The conversation is too long for the model; a refused output limit or a text field that is too long is not that.
+_TOO_LONG = re.compile(
+    r"context.{0,3}(length|window|limit|size)|(maximum|max) (context|prompt|input|message)\b"
+    r"|\b(prompt|inputs?|messages?|request|payload|conversation)\b.{0,40}((?<!string )too (long|large)|exceed)"
+    r"|exceed.{0,40}\b(context|prompt|input)\b|(input|prompt|request).{0,12}(length|token count|token limit)"
+    r"|too many (input |prompt )?tokens|model token limit|reduce the length|inputs?\W{0,3} tokens \+"
+    r"|(输入|上下文|提示词|prompt|消息).{0,12}(超|过长)|超(过|出|长).{0,16}(上下文|输入|长度|token)",
     re.I,
 )
-_MODERATION = re.compile(r"moderat|flagged|content.{0,10}(policy|filter)|safety|敏感|违规", re.I)
-_QUOTA = re.compile(r"quota|billing|credit|balance|payment|insufficient|exceeded your current|余额|欠费|额度", re.I)
+_PER_TIME = re.compile(r"per (min|minute|day|hour)\b|\b[tr]p[md]\b|rate.?limit|每(分钟|天|日|小时)", re.I)
+_MODERATION = re.compile(
+    r"moderation|\bflagged\b|content.{0,24}(polic(y|ies)|filter)|content exists risk|data.?inspection"
+    r"|usage (polic|guideline)|safety.{0,10}(system|check|polic|filter|setting)|high risk"
+    r"|(blocked|rejected|refused).{0,20}safety"
+    r"|\b(prompt|inputs?|outputs?|text|content|request)\b.{0,40}(inappropriate|unsafe|sensitive)|sensitive.?content"
+    r"|敏感(内容|信息|词)|违规|不安全",
+    re.I,
+)
+# No money or no quota left on the account. A mere rate limit speaks of quota, plan and billing too.
+_SPENT = (
+    r"insufficient.?(account )?(quota|balance|credit|fund)|(out of|not enough|no( more| remaining)?) (credits?|funds)\b"
+    r"|credit balance|arrearage|billing.{0,10}(hard limit|not active)|exceeded_current_quota_error"
+    r"|account.{0,60}(suspended|deactivated|not active|in arrears)|余额不足|欠费"
+)
+_SPENT_PATTERN = re.compile(_SPENT, re.I)
+# Words that promise another outcome later. "Try again" alone does not: it also follows a wrong key.
+_LATER = re.compile(
+    r"temporar|time[ds]?[ -]?out\b|overload|\bbusy\b|service (is )?(currently )?unavailable|\blater\b|right now"
+    r"|(retry|try again|wait)( (in|after|for|again in))? ?~?\d|please retry\W*$|retry.?(after|delay)|concurren"
+    r"|稍后|稍候|超时|繁忙|暂时",
+    re.I,
+)
 # Every further call would fail alike.
 _HOPELESS = (
     r"model.{0,40}(not found|not exist|unknown|no access|decommissioned|deprecated)|(no such|unknown|invalid) model"
-    r"|model_not_found|api.?key|unauthori[sz]ed|authenticat|permission|forbidden|insufficient_quota"
+    r"|model_not_found|api.?key|unauthori[sz]ed|authenticat|permission|forbidden"
     r"|(model|endpoint|tool).{0,60}(not support|unsupported)|(unsupported|not support).{0,60}(model|tool)"
-    r"|模型不存在|无权|鉴权|密钥"
+    rf"|模型不存在|无权|鉴权|密钥|{_SPENT}"
 )
 _STOP = re.compile(_HOPELESS, re.I)
 # The same request would fail again.
@@ -95,12 +121,16 @@ def read_fault(error: Any, otherwise: str = "") -> Fault:
 def status_of_fault(fault: Fault) -> int:
     """The HTTP status that a faulty body with HTTP 200 should have had: the vendor's code, else by its words.
 
-    Words that no further try would change give 400; all else counts as the gateway's trouble and may be tried again.
+    Words that no further try would change give 400, unless others promise a better time; all else counts as the
+    gateway's trouble and may be tried again.
     """
     if fault.code and re.fullmatch(r"[45]\d\d", fault.code):
         return int(fault.code)
-    words = f"{fault.message} {fault.code or ''}"
-    return 400 if _PERMANENT.search(words) or _CONTEXT.search(words) else UNKNOWN_FAULT_STATUS
+    words = _words(fault)
+    if _LATER.search(words):
+        return UNKNOWN_FAULT_STATUS
+    hopeless = _PERMANENT.search(words) or _TOO_LONG.search(words) or _MODERATION.search(words)
+    return 400 if hopeless else UNKNOWN_FAULT_STATUS
 
 
 def explain(fault: Fault, status: int | None, shown: str, settings: ModelSettings, body: dict[str, Any]) -> ChatError:
@@ -115,12 +145,13 @@ def explain(fault: Fault, status: int | None, shown: str, settings: ModelSetting
     body
         The request, to name the setting that was refused.
     """
-    kind = _kind(fault, status)
+    kind, cause = _kind(fault, status), _cause(fault, status)
     remedy = ""
-    if status in (400, 404, 415, 422) and not _CONTEXT.search(fault.message):
+    if status in (400, 404, 415, 422) and cause is None:
         kind, remedy = _refused_setting(fault, settings, body) or (kind, "")
     where = f"configuration {settings.name!r} (model {settings.model!r} at {endpoint(settings)})"
-    return ChatError(f"{where}: {shown}: {fault}" + (f"; {remedy}" if remedy else ""), kind, status)
+    message = f"{where}: {shown}: {fault}" + (f"; {remedy}" if remedy else "")
+    return ChatError(replace_lone_surrogates(message)[0], kind, status, cause if kind == "request" else None)
 
 
 def endpoint(settings: ModelSettings) -> str:
@@ -128,19 +159,32 @@ def endpoint(settings: ModelSettings) -> str:
     return re.sub(r"//[^/@]*@", "//", (settings.base_url or "the openai client's own address").partition("?")[0])
 
 
+def _words(fault: Fault) -> str:
+    return f"{fault.message} {fault.code or ''}"
+
+
 def _kind(fault: Fault, status: int | None) -> ChatErrorKind:
-    words = f"{fault.message} {fault.code or ''}"
+    words = _words(fault)
     if status is None or status in (408, 409) or status >= 500:
         return "transient"
+    promised = bool(_LATER.search(words))
     if status == 429:
-        return "stop" if _QUOTA.search(words) else "transient"
+        return "stop" if _SPENT_PATTERN.search(words) and not promised else "transient"
     if status == 403 and _MODERATION.search(words):
         return "request"
     if status in (401, 402, 403, 404):
         return "stop"
-    if _CONTEXT.search(words) or _MODERATION.search(words):
+    if _cause(fault, status) or not _STOP.search(words):
         return "request"
-    return "stop" if _STOP.search(words) or _QUOTA.search(words) else "request"
+    return "transient" if promised else "stop"
+
+
+def _cause(fault: Fault, status: int | None) -> ChatErrorCause | None:
+    """Whether the endpoint plainly says that a request was too long or turned down for its content."""
+    words = _words(fault)
+    if (status == 413 or _TOO_LONG.search(words)) and not _PER_TIME.search(words):
+        return "too_long"
+    return "refused" if _MODERATION.search(words) else None
 
 
 def _refused_setting(fault: Fault, settings: ModelSettings, body: dict[str, Any]) -> tuple[ChatErrorKind, str] | None:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeVar
 
 from tqdm.auto import tqdm
 
 from lifesearch_kit import offline
+from lifesearch_kit.accounting import Summary
 from lifesearch_kit.agent import research
 from lifesearch_kit.chat import Chat
-from lifesearch_kit.errors import ChatError, InputError
+from lifesearch_kit.errors import ChatError, InputError, KitError
 from lifesearch_kit.judge import judge_rubric
 from lifesearch_kit.plan import Check, Run
 from lifesearch_kit.records import Judgment, Report
@@ -25,47 +27,8 @@ from lifesearch_kit.store import Store, select
 from lifesearch_kit.tools import Tool
 
 Unit = TypeVar("Unit")
-
-
-@dataclass
-class Summary:
-    """What a collection did. `failed` counts units lost to infrastructure by cause: they stay to be run.
-
-    `unjudged` counts judgments without a verdict by status. `cost` is None where no prices are given.
-    """
-
-    what: str
-    planned: int = 0
-    skipped: int = 0
-    done: int = 0
-    failed: Counter[str] = field(default_factory=Counter)
-    unjudged: Counter[str] = field(default_factory=Counter)
-    input_tokens: int = 0
-    output_tokens: int = 0
-    unknown_usage: int = 0
-    cost: float | None = None
-    seconds: float = 0.0
-
-    def add(self, record: Report | Judgment) -> None:
-        """Count one stored result."""
-        self.done += 1
-        if record.output_tokens is None:
-            self.unknown_usage += 1
-        self.input_tokens += record.input_tokens or 0
-        self.output_tokens += record.output_tokens or 0
-        if record.cost is not None:
-            self.cost = (self.cost or 0.0) + record.cost
-        if isinstance(record, Judgment) and record.satisfied is None:
-            self.unjudged[record.status] += 1
-
-    def __str__(self) -> str:
-        parts = [f"{self.what}: {self.planned} planned, {self.skipped} there already, {self.done} done"]
-        parts += [f"{count} unjudged ({status})" for status, count in sorted(self.unjudged.items())]
-        parts += [f"{count} failed ({cause}), to be run again" for cause, count in sorted(self.failed.items())]
-        tokens = f"{self.input_tokens:,} input and {self.output_tokens:,} output tokens"
-        parts.append(tokens + (f" (unknown for {self.unknown_usage})" if self.unknown_usage else ""))
-        parts.append("no prices given" if self.cost is None else f"cost {self.cost:,.2f}")
-        return "; ".join(parts)
+# So many failures of one configuration without a success between them: its endpoint is down.
+_FAILURES_IN_A_ROW = 12
 
 
 async def run_agents(
@@ -85,7 +48,8 @@ async def run_agents(
     InputError
         When a key is missing; nothing has run then.
     ChatError
-        When an endpoint would refuse every further call. All that was done is kept.
+        When an endpoint refuses every further call or has gone: its configuration stops at once, the others finish,
+        and all that was done is kept. Also when nothing at all could be done.
     """
     stored = store.reports()
     todo = [run for run in plan if run.key not in stored]
@@ -97,7 +61,8 @@ async def run_agents(
         report = report.model_copy(update={"fingerprint": run.fingerprint})
         summary.add(store.add_report(report, transcript))
 
-    await _collect(todo, {run.system.name: run.system for run in todo}, make, summary, concurrency)
+    settings = {run.system.name: run.system for run in todo}
+    await _collect(todo, lambda run: run.system.name, settings, make, store, summary, concurrency)
     return select(store.reports(), [run.key for run in plan]), summary
 
 
@@ -116,7 +81,8 @@ async def grade(plan: Sequence[Check], store: Store, *, concurrency: int = 16) -
     InputError
         When a key is missing; nothing has run then.
     ChatError
-        When an endpoint would refuse every further call. All that was done is kept.
+        When an endpoint refuses every further call or has gone: its configuration stops at once, the others finish,
+        and all that was done is kept. Also when nothing at all could be done.
     """
     judged = store.judged()
     todo = [check for check in plan if check.key not in judged]
@@ -129,42 +95,65 @@ async def grade(plan: Sequence[Check], store: Store, *, concurrency: int = 16) -
         store.add_judgments([judgment])
         summary.add(judgment)
 
-    await _collect(todo, {check.judge.name: check.judge for check in todo}, make, summary, concurrency)
+    settings = {check.judge.name: check.judge for check in todo}
+    await _collect(todo, lambda check: check.judge.name, settings, make, store, summary, concurrency)
     return select(store.judgments(), [check.key for check in plan]), summary
 
 
 async def _collect(
     todo: Sequence[Unit],
+    name_of: Callable[[Unit], str],
     settings: Mapping[str, ModelSettings],
     make: Callable[[Unit, Mapping[str, Chat]], Awaitable[None]],
+    store: Store,
     summary: Summary,
     concurrency: int,
 ) -> None:
+    if concurrency < 1:
+        raise InputError(f"concurrency {concurrency} runs nothing; give 1 or more")
     started = time.perf_counter()
     units = iter(todo)
+    stopped: dict[str, ChatError] = {}
+    in_a_row: Counter[str] = Counter()
+    most_in_a_row = max(_FAILURES_IN_A_ROW, 2 * concurrency)
 
     async def worker(chats: Mapping[str, Chat], progress: Any) -> None:
         # The workers share one iterator: a waiting unit costs nothing, and memory does not grow with their number.
         for unit in units:
-            try:
-                await make(unit, chats)
-            except ChatError as error:
-                if error.kind == "stop":
-                    raise
-                summary.failed[str(error)] += 1
+            name = name_of(unit)
+            if name not in stopped:
+                try:
+                    await make(unit, chats)
+                    in_a_row[name] = 0
+                except ChatError as error:
+                    summary.failed[_cause(error)] += 1
+                    in_a_row[name] += 1
+                    if error.kind == "stop" or in_a_row[name] >= most_in_a_row:
+                        stopped.setdefault(name, error)
             progress.update()
 
     async with AsyncExitStack() as stack:
         chats = await _open_chats(settings, stack)
+        stack.enter_context(store.claim())
         progress = stack.enter_context(tqdm(total=len(todo), desc=summary.what, disable=not todo, mininterval=0.5))
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(concurrency, len(todo))):
                     group.create_task(worker(chats, progress))
-        except* ChatError as errors:
+        except* Exception as errors:
             raise errors.exceptions[0] from None
         finally:
             summary.seconds = time.perf_counter() - started
+    if stopped:
+        # The others have finished by now: one refused key must not cost them what is under way.
+        raise next(iter(stopped.values())) from KitError(f"what was done is kept; {summary}")
+    if summary.failed and not summary.done and not summary.skipped:
+        raise ChatError(f"nothing could be done; {summary}", "transient")
+
+
+def _cause(error: ChatError) -> str:
+    """An error's words without what differs from call to call, so that equal causes are counted together."""
+    return re.sub(r"\b(?=\w*\d)[\w-]{8,}\b", "...", str(error))[:200]
 
 
 async def _open_chats(settings: Mapping[str, ModelSettings], stack: AsyncExitStack) -> dict[str, Chat]:
@@ -178,6 +167,27 @@ async def _open_chats(settings: Mapping[str, ModelSettings], stack: AsyncExitSta
     if faults:
         raise InputError(faults)
     return chats
+
+
+def require_keys(settings: Sequence[ModelSettings], *, live_tools: bool) -> None:
+    """Check that the environment holds every key that a run will need.
+
+    Raises
+    ------
+    InputError
+        Naming each missing variable and what needs it.
+    """
+    needed: dict[str, list[str]] = {"SERPER_API_KEY": ["web search"]} if live_tools else {}
+    for one in settings:
+        if not one.is_offline:
+            needed.setdefault(one.api_key_env, []).append(one.name)
+    faults = [
+        f"set the environment variable {variable}, which {', '.join(users)} needs, to its key"
+        for variable, users in needed.items()
+        if not os.environ.get(variable, "").strip()
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def open_chat(settings: ModelSettings) -> Chat:

@@ -34,6 +34,7 @@ class UnjudgedError(KitError):
 
 
 ChatErrorKind = Literal["stop", "transient", "request"]
+ChatErrorCause = Literal["too_long", "refused"]
 
 
 class ChatError(KitError):
@@ -49,13 +50,31 @@ class ChatError(KitError):
         ``request``: this one request is at fault (too long, malformed).
     status
         HTTP status, where there was one.
+    cause
+        For ``request`` alone, and only where the endpoint plainly says so: ``too_long``, the conversation does not fit
+        into the model's context; ``refused``, a content filter or moderation turned it down.
     """
 
-    def __init__(self, message: str, kind: ChatErrorKind, status: int | None = None) -> None:
+    def __init__(
+        self, message: str, kind: ChatErrorKind, status: int | None = None, cause: ChatErrorCause | None = None
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.status = status
+        self.cause = cause
 
 
 class ToolError(KitError):
-    """A tool call failed in a way that the model is told about and that is counted."""
+    """A tool call failed in a way that the model is told about and that is counted.
+
+    Parameters
+    ----------
+    message
+        What the model is told.
+    service_failed
+        Whether the service behind the tool failed (network, key, quota, overload) rather than this one call.
+    """
+
+    def __init__(self, message: str, *, service_failed: bool = False) -> None:
+        super().__init__(message)
+        self.service_failed = service_failed

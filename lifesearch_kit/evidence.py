@@ -14,7 +14,7 @@ from lifesearch_kit.terms import key_terms, normalise_width
 
 _PASSAGE = re.compile(r"^[ \t]*\|[^\n]*|(?:[^\n.。！？!?；]|\.(?!\s))+[.。！？!?；]*", re.MULTILINE)
 _URL = re.compile(r"https?://[^\s<>()\[\]\"'，。；、）】」]+")
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w]*[-–]\d)")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w*[-–]\d)", re.ASCII)
 _NAME = re.compile(r"[“\"「『《]([^”\"」』》]{2,60})[”\"」』》]|(?<![.!?。]\s)(?<!^)\b([A-Z][\w&-]+(?: [A-Z][\w&-]+)*)")
 # A later date is evidence of newer data where the clause reports something of that day: it says as of when, when a
 # source came out, or what was so. It is none where the clause looks ahead, says when a page was opened, or leaves the
@@ -33,6 +33,30 @@ _SET_ASIDE = re.compile(
     r"|effective|in force|(?:starting|beginning|postponed|delayed) (?:on|from|to|in))\b"
     r"|预计|预期|预测|计划|拟于|目标|将于|将在|将自|有望|访问日期|检索|访问于|不纳入|未纳入|未采用|不采用|排除|截止日之后|到期|期限"
     r"|推迟|延期|延至|起(?:实施|执行|施行|计算|生效|[，,。；]|$)|[自从]20\d\d年[^，。；]{0,8}起",
+    re.IGNORECASE,
+)
+# A date that a scheduled event's word or label announces: "Support ends: …", "报名截止日期：…".
+_SCHEDULED = re.compile(
+    r"\b(?:(?:ends|expires|closes|opens|starts|begins|launches|resumes|departs|arrives|runs"
+    r"|(?<!the )(?:end|expire|close|open|start|begin|resume|run)(?= (?:on|at|from)\b)|valid|next \w+"
+    r"|(?:end|expiry|expiration|closing|opening|start|renewal) date|end of (?:support|life|sales?))"
+    r"[\s:*_|(]*(?:(?:is|on|at|in|from|by|to|through)\b[\s:*_]*)?"
+    r"|(?:open|valid)[\w ]{0,20} (?:from|to|through) )$"
+    r"|(?:结束|终止|停止|开始|开放|关闭|启用|开通|举行|举办|活动|有效|截止)(?:日期|时间|日|期)?[\s*_]*[:：][\s*_]*$"
+    r"|(?:结束|终止|停止|开始|开放|关闭|启用|开通|举行|举办|活动|有效|截止)(?:日期|时间|日|期)[\s*_]*[为是至到]?\s*$"
+    r"|(?:报名|申请|申报|投标|征集|受理|提交|预售)[^，。；]{0,4}截[止至]于?\s*$",
+    re.IGNORECASE,
+)
+_ENDS_THERE = re.compile(r"\s*(?:截止|止(?!损|跌))")
+# Numbers and names of a criterion that a report need not hold: the length that it allows, the tolerance of a value, and
+# what it is told to leave out.
+_NO_DETAIL = re.compile(
+    r"(?<![\d,.])\d[\d,]*(?:\s*(?:[-–至到]|to|and)\s*\d[\d,]*)?\s*-?\s*"
+    r"(?:(?:words?|characters?|sentences?|paragraphs?|bullet points?)\b|个?字(?!节|段)|[句段])"
+    r"|[(（][^()（）]{0,80}(?:accepted|\bwithin\b|\ballowed\b|[均亦]可|误差|合格|容差|允许|上下)[^()（）]{0,80}[)）]"
+    r"|(?:\bnot\b|\bleav\w+ out\b|\brather than\b|\binstead of\b|\bexclud\w+"
+    r"|不采用|不引用|不把|不应|不得|不使用|而不是|而非)(?:(?!\bbut\b|而是)[^,，。；;()（）])*"
+    r"|\bkeep\b[^,;]{0,80}?\bout of\b",
     re.IGNORECASE,
 )
 _ABOUT_CUTOFF = re.compile(r"cut-?off|(?:later|newer) than|截止|晚于|之后(?:发布|公布)", re.IGNORECASE)
@@ -127,7 +151,7 @@ def _reports(text: str, span: Span, mention: DateMention) -> bool:
     before = _CLAUSE_END.split(text[span.start : mention.start])[-1]
     after = _CLAUSE_END.split(text[mention.end : span.end])[0]
     clause = before + text[mention.start : mention.end] + after
-    if _SET_ASIDE.search(clause):
+    if _SET_ASIDE.search(clause) or _SCHEDULED.search(before[-60:]) or _ENDS_THERE.match(after):
         return False
     alone = bool(_ALONE.match(before)) and not after.strip(" .。)）*_")
     bracketed = bool(_BRACKETED.search(before)) and after.lstrip().startswith((")", "）"))
@@ -150,8 +174,12 @@ def asked_dates(criteria: Iterable[str], cutoff: date) -> frozenset[Moment]:
 
 
 def absent_details(text: str, criterion: str) -> list[str]:
-    """List dates, numbers and names that a criterion states and a text does not hold, as the criterion writes them."""
+    """List dates, numbers and names that a criterion asks for and a text does not hold, as the criterion writes them.
+
+    Not asked for are the length that a criterion allows, the tolerance of a value and what it tells to leave out.
+    """
     plain, moments, numbers = _stated(text)
+    criterion = _blank(criterion, [match.span() for match in _NO_DETAIL.finditer(criterion)])
     dates = date_mentions(criterion)
     absent = [
         criterion[one.start : one.end].strip()

@@ -68,6 +68,11 @@ def run_notebook(notebook: Path, values: Mapping[str, Any], folder: Path) -> Out
     return Outcome(notebook, executed, seconds, error, tuple(sorted(slugs(folder) - before)))
 
 
+def not_run(notebook: Path, folder: Path, reason: str) -> Outcome:
+    """The outcome of a notebook that was left out."""
+    return Outcome(notebook, folder / "notebooks" / notebook.name, 0.0, f"{notebook.name}: {reason}", ())
+
+
 def slugs(folder: Path) -> set[str]:
     """Figures that a profile's folder holds, by name."""
     return {sidecar.stem for sidecar in folder.glob("*.json")}

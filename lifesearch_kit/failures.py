@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from lifesearch_kit.clarification import Span, asks_back
@@ -14,7 +13,7 @@ from lifesearch_kit.errors import InputError
 from lifesearch_kit.evidence import absent_details, asked_dates, closest_passage, is_about_cutoff, later_dates, passages
 from lifesearch_kit.records import REPORT_KEY
 
-MODES = ("premature_clarification", "no_report", "temporal_scope", "missing_details")
+MODES = ("premature_clarification", "no_report", "temporal_scope", "missing_details", "unmet_requirement")
 _COLUMNS = (
     *(*REPORT_KEY, "language", "domain", "mode", "rubric_id", "dimension", "start", "end", "evidence", "detail"),
     "weight_lost",
@@ -26,9 +25,10 @@ def failure_modes(rubrics: pd.DataFrame, reports: pd.DataFrame, judgments: pd.Da
 
     ``premature_clarification``: it asks the user back (status ``asked_back``, or such a text under another status).
     ``no_report``: there is no text to grade for another reason, which `detail` names. ``temporal_scope``: it reports
-    something dated after the task's cutoff; `detail` counts such sentences. ``missing_details``: a rubric is failed for
-    none of these; `detail` lists the dates, numbers and names of the criterion that the report does not hold, and the
-    evidence is the passage nearest to the criterion.
+    something dated after the task's cutoff; `detail` counts such sentences. A rubric that is failed for none of these
+    is ``missing_details`` where the report lacks dates, numbers or names of the criterion, which `detail` lists. Else
+    it is an ``unmet_requirement``: the criterion asks for a statement, reasoning or a form without such details, or the
+    report has them and says something else of them. The evidence of both is the passage nearest to the criterion.
 
     Parameters
     ----------
@@ -37,15 +37,16 @@ def failure_modes(rubrics: pd.DataFrame, reports: pd.DataFrame, judgments: pd.Da
     reports
         A row a report: its key, text, status, gradable.
     judgments
-        Of one judge. A rubric is failed where more of the judge's repeats fail it than pass it; an unjudged one is not
-        failed. Without judgments, only what the text and status show is found.
+        Of one judge. A rubric is failed where any of the judge's repeats fails it, and weighs the share of its decided
+        repeats that do; an unjudged one is not failed. Without judgments, only what the text and status show is found.
 
     Returns
     -------
     DataFrame
         A row a finding: system, task_id, run, language, domain, mode, rubric_id and dimension (missing where no rubric
         is at stake), start and end (characters of the report; missing without evidence), evidence, detail, weight_lost
-        (share of the task's weight, 0 to 1). A wholly judged report's findings add up to 1 minus its score.
+        (share of the task's weight, 0 to 1). A wholly judged report's findings add up to 1 minus its score, the mean
+        over repeats.
 
     Raises
     ------
@@ -122,16 +123,17 @@ def failure_rates(findings: pd.DataFrame, reports: pd.DataFrame, by: str = "syst
 
 
 def _failed(rubrics: pd.DataFrame, judgments: pd.DataFrame | None) -> Mapping[tuple[Any, ...], list[Any]]:
-    """Failed rubrics of each report, by the majority of a judge's repeats."""
+    """Failed rubrics of each report, their share of the weight times the share of decided repeats that fail them."""
     if judgments is None:
         return {}
     judges = judgments["judge"].unique()
     if len(judges) > 1:
         raise InputError(f"judgments of {len(judges)} judges ({', '.join(map(repr, judges))}); choose one")
     decided = judgments[judgments["satisfied"].notna()]
-    vote = np.where(decided["satisfied"].astype(bool), 1, -1)
-    balance = decided.assign(vote=vote).groupby([*REPORT_KEY, "rubric_id"], as_index=False, observed=True)["vote"].sum()
-    lost = balance[balance["vote"] < 0].merge(rubrics, on=["task_id", "rubric_id"], validate="m:1")
+    decided = decided.assign(fails=~decided["satisfied"].astype(bool))
+    rates = decided.groupby([*REPORT_KEY, "rubric_id"], as_index=False, observed=True)["fails"].mean()
+    lost = rates[rates["fails"] > 0].merge(rubrics, on=["task_id", "rubric_id"], validate="m:1")
+    lost = lost.assign(share=lost["share"] * lost["fails"])
     failed: dict[tuple[Any, ...], list[Any]] = {}
     for row in lost.itertuples():
         failed.setdefault((row.system, row.task_id, row.run), []).append(row)
@@ -162,4 +164,5 @@ def _findings(
         if rubric not in scope:
             span = closest_passage(report.text, rubric.criterion) or (None, None, "")
             absent = "; ".join(absent_details(report.text, rubric.criterion))
-            yield "missing_details", rubric.rubric_id, rubric.dimension, *span, absent, rubric.share
+            mode = "missing_details" if absent else "unmet_requirement"
+            yield mode, rubric.rubric_id, rubric.dimension, *span, absent, rubric.share

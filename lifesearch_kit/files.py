@@ -79,25 +79,12 @@ def read_tasks(path: PathLike, rubrics: PathLike | None = None, weight_step: flo
     if rubrics is None:
         return read_records(path, Task, key=("task_id",), context=context)
     rows, faults = read_rows(path)
-    rubric_rows, rubric_faults = read_rows(rubrics)
-    by_task: dict[str, list[Rubric]] = {}
-    checked = _validated(
-        (Row(row.place, {name: row.data[name] for name in row.data if name != "task_id"}) for row in rubric_rows),
-        Rubric,
-        context,
-        rubric_faults,
-    )
-    owner = {row.place: str(row.data.get("task_id", "")) for row in rubric_rows}
-    for row, rubric in checked:
-        by_task.setdefault(owner[row.place], []).append(rubric)
-    known = {str(row.data.get("task_id")) for row in rows}
-    rubric_faults += [
-        f"{row.place}: field 'task_id': {owner[row.place]!r} is no task of {path}; correct the id or add the task"
-        for row in rubric_rows
-        if owner[row.place] not in known
+    faults += [
+        f"{row.place}: field 'rubrics': they are in {rubrics}; keep one" for row in rows if "rubrics" in row.data
     ]
-    if rubric_faults:
-        raise InputError(faults + rubric_faults)
+    if faults:
+        raise InputError(faults)
+    by_task = _rubrics_by_task(rubrics, {str(row.data.get("task_id")) for row in rows}, path, context)
     joined = [
         Row(row.place, {**row.data, "rubrics": tuple(by_task.get(str(row.data.get("task_id")), ()))}) for row in rows
     ]
@@ -106,6 +93,30 @@ def read_tasks(path: PathLike, rubrics: PathLike | None = None, weight_step: flo
     if faults:
         raise InputError(faults)
     return [task for _, task in tasks]
+
+
+def _rubrics_by_task(
+    path: PathLike, tasks: set[str], tasks_path: PathLike, context: dict[str, Any]
+) -> dict[str, list[Rubric]]:
+    rows, faults = read_rows(path)
+    owner: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    numbered = []
+    for row in rows:
+        task = owner[row.place] = str(row.data.get("task_id", ""))
+        counts[task] = counts.get(task, 0) + 1
+        fields = {name: value for name, value in row.data.items() if name != "task_id"}
+        numbered.append(Row(row.place, {"rubric_id": f"R{counts[task]}", **fields}))
+        if task not in tasks:
+            faults.append(
+                f"{row.place}: field 'task_id': {task!r} is no task of {tasks_path}; correct the id or add the task"
+            )
+    by_task: dict[str, list[Rubric]] = {}
+    for row, rubric in _validated(numbered, Rubric, context, faults):
+        by_task.setdefault(owner[row.place], []).append(rubric)
+    if faults:
+        raise InputError(faults)
+    return by_task
 
 
 def read_reports(path: PathLike) -> list[Report]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from lifesearch_kit import prompts
 from lifesearch_kit.chat import Chat, Reply, cost
 from lifesearch_kit.errors import ChatError
@@ -16,12 +18,12 @@ def judge_messages(task: Task, report: Report, rubric: Rubric, judge: JudgeSetti
     """The two messages of one call: the rules, then question, report and criterion in this order.
 
     All that a report's rubrics share comes first and is identical to the byte, so that a provider's prefix cache can
-    serve it. The tags carry a code derived from question and report, so that no report can contain it on purpose. The
-    weight is never shown.
+    serve it. The tags carry a code that follows from question and report and stands in neither, so that no report can
+    close its own. The weight is never shown.
     """
-    nonce = fingerprint(task.query, report.text)[:8]
-    rules = prompts.render(_prompt_name(task, judge), nonce=nonce)
     parts = (("question", task.query), ("report", report.text), ("criterion", rubric.criterion))
+    nonce = _nonce(task.query, report.text)
+    rules = prompts.render(_prompt_name(task, judge), nonce=nonce)
     blocks = [f"<{name}-{nonce}>\n{content}\n</{name}-{nonce}>" for name, content in parts]
     values = (rubric.type, rubric.necessity, rubric.priority)
     attributes = (f"{name}: {value}" for name, value in zip(_ATTRIBUTES[task.language], values, strict=True))
@@ -66,17 +68,22 @@ async def judge_rubric(
         except ChatError as error:
             if error.kind != "request":
                 raise
-            verdict = Verdict(None, "error", str(error))
+            verdict = Verdict(None, "refused" if error.cause == "refused" else "error", str(error))
     return _judgment(task, report, rubric, judge, repeat, verdict, reply)
 
 
 def verdict_of(reply: Reply) -> Verdict:
     """Read a reply, its finish reason first: what was cut off or refused holds no verdict, whatever it looks like."""
-    if reply.finish_reason == "length":
+    if reply.is_truncated:
         return Verdict(None, "truncated", "the reply was cut at the output limit; raise max_output_tokens")
-    if reply.refusal or reply.finish_reason == "content_filter":
+    if reply.is_refused:
         return Verdict(None, "refused", reply.refusal or "the endpoint's content filter stopped the reply")
     return read_verdict(reply.text)
+
+
+def _nonce(question: str, report: str) -> str:
+    attempts = (fingerprint(question, report, attempt) for attempt in itertools.count())
+    return next(nonce for nonce in attempts if nonce not in question and nonce not in report)
 
 
 def _prompt_name(task: Task, judge: JudgeSettings) -> str:

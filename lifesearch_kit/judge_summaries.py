@@ -1,4 +1,4 @@
-"""How well judges agree with people, and rankings with rankings, as tables and in words."""
+"""How well judges agree with reference labels, and rankings with rankings, as tables and in words."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from lifesearch_kit.errors import InputError
 from lifesearch_kit.results import Results
 
 _COLUMNS = [
-    *("judge", "rubrics", "repeats", "accuracy_pct", "low_pct", "high_pct"),
-    *("self_consistency_pct", "majority_vote_pct", "kappa"),
+    *("judge", "reports", "rubrics", "repeats", "judged", "unjudged", "accuracy_pct", "low_pct", "high_pct"),
+    *("self_consistency_pct", "majority_vote_pct", "undecided", "kappa"),
 ]
+_UNKNOWN = ("reports", "judged", "unjudged", "undecided", "kappa")
 
 
 def reference_labels(labels: pd.DataFrame, annotator: str = "") -> pd.DataFrame:
@@ -45,9 +46,11 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
     Returns
     -------
     DataFrame or None
-        The most accurate first: judge (with its settings), *by*, rubrics, repeats, accuracy_pct (mean over repeats),
-        low_pct and high_pct (95% Wilson interval; rubrics, not repeats, count as independent), self_consistency_pct,
-        majority_vote_pct, kappa.
+        The most accurate first, verdicts that are lacking counted as wrong in this order only: judge (with its
+        settings), *by*, reports and rubrics (labelled), repeats, judged and unjudged (of rubrics x repeats),
+        accuracy_pct (of what was judged, mean over repeats), low_pct and high_pct (95%, see `judge_interval_words`),
+        self_consistency_pct, majority_vote_pct, undecided (even votes), kappa. From a judges.csv, what that does not
+        say is missing.
     """
     if results.judgments is not None and results.labels is not None:
         labels = reference_labels(results.labels, reference)
@@ -57,21 +60,33 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
     elif results.judges is not None and by is None:
         settings = results.judges[["judge", "reasoning", "temperature"]].astype(str).to_numpy()
         words = [f"{name}, reasoning {effort}, temp. {temperature}" for name, effort, temperature in settings]
-        table = results.judges.assign(judge=words, kappa=float("nan"))
+        table = results.judges.assign(judge=words, **dict.fromkeys(_UNKNOWN, float("nan")))
+        share = table["mean_accuracy_pct"].to_numpy(float) / 100
+        low, high = proportion_confint(share * table["rubrics"], table["rubrics"], method="wilson")
+        table = table.assign(low_pct=100 * low, high_pct=100 * high, correct=float("nan"))
     else:
         return None
-    share = table["mean_accuracy_pct"].to_numpy(float) / 100
-    low, high = proportion_confint(share * table["rubrics"], table["rubrics"], method="wilson")
-    table = table.assign(accuracy_pct=100 * share, low_pct=100 * low, high_pct=100 * high)
+    table = table.rename(columns={"mean_accuracy_pct": "accuracy_pct"})
+    sure = (100 * table["correct"] / (table["rubrics"] * table["repeats"])).fillna(table["accuracy_pct"])
     columns = [*_COLUMNS[:1], *([by] if by else []), *_COLUMNS[1:]]
-    return table[columns].sort_values("accuracy_pct", ascending=False, kind="stable", ignore_index=True)
+    order = sure.sort_values(ascending=False, kind="stable").index
+    return table.loc[order, columns].reset_index(drop=True)
+
+
+def judge_interval_words(results: Results) -> str:
+    """Say what low_pct and high_pct of `judge_summary` are."""
+    if results.judgments is not None and results.labels is not None:
+        return "95% Wilson intervals that allow for rubrics of one report being judged alike"
+    return "95% Wilson intervals that take rubrics as independent, as their reports are not known"
 
 
 def rank_words(agreement: RankAgreement) -> str:
-    """Both correlations of two rankings in a sentence's words, or why they are undefined."""
+    """Both correlations of two rankings in a sentence's words, or why they are undefined, and who is left out."""
     parts = [
         f"{name} {measure.value:.3f}" if measure.value is not None else f"{name} undefined ({measure.reason})"
         for name, measure in (("Spearman", agreement.spearman), ("Kendall", agreement.kendall))
     ]
     text = f"{', '.join(parts)} over {len(agreement.systems)} systems"
+    if agreement.left_out:
+        text += f"; left out, for want of one of the two values: {', '.join(map(str, agreement.left_out))}"
     return f"{text}; {agreement.warning}" if agreement.warning else text

@@ -28,5 +28,7 @@ def plain_name(name: str, what: str) -> str:
         When it holds a separator or anything else that would lead elsewhere.
     """
     if not _PLAIN_NAME.fullmatch(name):
-        raise InputError(f"{what} {name!r} becomes a file name: use letters, digits, '_', '-' and '.' only")
+        raise InputError(
+            f"{what} {name!r} becomes a file name: use letters, digits, '_', '-' and '.' only, or give the profile another name by its key 'profile'"
+        )
     return name

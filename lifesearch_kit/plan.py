@@ -7,12 +7,12 @@ from datetime import date
 from typing import NamedTuple
 
 from lifesearch_kit import prompts
-from lifesearch_kit.agent import SYSTEM_PROMPT
+from lifesearch_kit.agent import LAST_TURN_PROMPT, SYSTEM_PROMPT
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.judge import judgment_fingerprint
 from lifesearch_kit.records import Report, Rubric, Task, fingerprint
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
-from lifesearch_kit.store import Key
+from lifesearch_kit.store import Key, Store
 from lifesearch_kit.tools import Tool
 
 
@@ -50,11 +50,35 @@ class Check(NamedTuple):
         )
 
 
+def day_told(today: str, store: Store) -> date:
+    """The date that agents are told: `today`, or where it is empty the day on which the store's run was started.
+
+    Raises
+    ------
+    InputError
+        When `today` is no date.
+    """
+    if not today:
+        return store.started()
+    try:
+        return date.fromisoformat(today)
+    except ValueError:
+        raise InputError(f"today {today!r} is no date; write it as 2026-03-31") from None
+
+
 def plan_runs(
     tasks: Sequence[Task], systems: Sequence[SystemSettings], tools: Sequence[Tool], *, runs: int, today: date
 ) -> list[Run]:
-    """Every system on every task, `runs` times; the fingerprint changes with anything that could change the report."""
-    prompt = prompts.load(SYSTEM_PROMPT).template
+    """Every system on every task, `runs` times; the fingerprint changes with anything that could change the report.
+
+    Raises
+    ------
+    InputError
+        When there is no run to plan.
+    """
+    if runs < 1:
+        raise InputError(f"runs {runs} plans nothing; give 1 or more")
+    prompt = [prompts.load(name).template for name in (SYSTEM_PROMPT, LAST_TURN_PROMPT)]
     means = [(tool.schema, tool.backend) for tool in tools]
     return [
         Run(task, system, number, fingerprint(task.query, system.identity(), prompt, means, today))
@@ -72,8 +96,13 @@ def plan_checks(
     Raises
     ------
     InputError
-        Naming each report whose task is unknown.
+        Naming each report whose task is unknown, and a prompt that asks for what a judge is not given.
     """
+    if repeats < 1:
+        raise InputError(f"repeats {repeats} plans nothing; give 1 or more")
+    for judge in judges:
+        for name in (judge.prompt_en, judge.prompt_zh):
+            prompts.render(name, nonce="")
     by_id = {task.task_id: task for task in tasks}
     strangers = sorted({(one.system, one.task_id) for one in reports if one.task_id not in by_id})
     if strangers:

@@ -6,9 +6,11 @@ import ast
 import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import papermill
 import yaml
 
@@ -72,6 +74,11 @@ def declared_parameters(notebook: Path) -> dict[str, Any]:
     return found
 
 
+def folders_made(notebook: Path) -> list[str]:
+    """The parameters of a notebook that name folders which it fills, by its metadata."""
+    return list(nbformat.read(notebook, as_version=4).metadata.get("lifesearch_kit", {}).get("makes", []))
+
+
 def read_profile(path: Path, notebooks: Path = NOTEBOOKS) -> Profile:
     """Read a profile and check it against the notebooks that it names, before anything runs.
 
@@ -91,7 +98,9 @@ def read_profile(path: Path, notebooks: Path = NOTEBOOKS) -> Profile:
     content = _load(path)
     names = content.pop("notebooks", None)
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{path}: key 'notebooks' must list at least one notebook, e.g. notebooks: [05_main_results]")
+        raise InputError(
+            f"{path}: key 'notebooks' must be a list of at least one notebook, e.g. notebooks: [05_main_results]"
+        )
     faults: list[str] = []
     chosen = [found for name in dict.fromkeys(names) if (found := _find(name, notebooks, path, faults))]
     declared = {notebook: declared_parameters(notebook) for notebook in chosen}
@@ -155,9 +164,10 @@ def _type_faults(path: Path, content: Mapping[str, Any], declared: Mapping[Path,
                 continue
             wanted = _TYPE_WORDS.get(type(default), type(default).__name__)
             got = _TYPE_WORDS.get(type(value), type(value).__name__)
+            quoted = "; put it in quotes" if isinstance(value, date) else ""
             faults.setdefault(
                 key,
                 f"{path}: key {key!r} is {value!r} ({got}), but notebook {notebook.stem} wants {wanted} "
-                f"(its default is {default!r})",
+                f"(its default is {default!r}){quoted}",
             )
     return [faults[key] for key in content if key in faults]

@@ -6,22 +6,30 @@ import pandas as pd
 
 from lifesearch_kit.results import Results
 
-BASELINES = "Invented demo data; rule-based baselines, not language models."
+BASELINES = "Invented demo data; the reports are those of rule-based baselines, not language models."
 SOME_BASELINES = "Rule-based baselines on invented demo data among the systems; they are no language models."
 BASELINE_JUDGE = "Graded by a rule-based baseline judge, not by a language model: no measure of these systems."
+SOME_BASELINE_JUDGES = (
+    "Among the judges is a rule-based baseline, which is no language model: no measure of these systems."
+)
 
 
 def provenance_notice(results: Results) -> str:
-    """One sentence where built-in baselines wrote or graded the reports, empty otherwise.
+    """Say where built-in baselines wrote or graded the reports; empty where they did neither.
 
-    Baselines are known by the model that a record names, so that the notice follows the data, not a setting.
+    Baselines are known by the model that a record names, so that the notice follows the data, not a setting. Where
+    baselines wrote reports that other judges graded, these are named.
     """
     written = _made_by(results.reports, "baseline-researcher")
-    if written.all() and len(written):
-        return BASELINES
+    graded = _made_by(results.judgments, "baseline-judge")
+    parts = []
     if written.any():
-        return SOME_BASELINES
-    return BASELINE_JUDGE if _made_by(results.judgments, "baseline-judge").any() else ""
+        parts.append(BASELINES if written.all() else SOME_BASELINES)
+    if graded.any():
+        parts.append(BASELINE_JUDGE if graded.all() else SOME_BASELINE_JUDGES)
+    elif parts and results.judgments is not None and len(graded):
+        parts.append(f"Graded by {', '.join(sorted(results.judgments['judge'].unique()))}.")
+    return " ".join(parts)
 
 
 def _made_by(records: pd.DataFrame | None, prefix: str) -> pd.Series[bool]:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from lifesearch_kit.errors import InputWarning
-from lifesearch_kit.text import canonical
+from lifesearch_kit.text import canonical, strip_invisible
 
 Language = Literal["zh", "en"]
 RubricType = Literal["Objective", "Subjective"]
@@ -57,8 +57,16 @@ def fingerprint(*parts: Any) -> str:
     return hashlib.sha256(encoded.encode()).hexdigest()[:16]
 
 
-def _as_id(value: Any) -> Any:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+def _as_name(value: Any, info: ValidationInfo) -> Any:
+    """Names group tables: what cannot be seen must not split a group."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        return value
+    name = " ".join(strip_invisible(value).split())
+    if name != value:
+        warnings.warn(f"field '{info.field_name}': {value!r} was read as {name!r}", InputWarning, stacklevel=2)
+    return name
 
 
 def _not_blank(value: Any) -> Any:
@@ -77,9 +85,10 @@ def _as_date(value: Any) -> Any:
 
 
 Text = Annotated[str, BeforeValidator(_not_blank)]
-Id = Annotated[str, BeforeValidator(_not_blank), BeforeValidator(_as_id)]
+Id = Annotated[str, BeforeValidator(_not_blank), BeforeValidator(_as_name)]
 Day = Annotated[date, BeforeValidator(_as_date)]
 Count = Annotated[int, Field(ge=0)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Notes = Annotated[tuple[str, ...], Field(strict=False)]
 
 
@@ -136,7 +145,7 @@ class Task(Record):
 
     task_id: Id
     language: Language
-    domain: Text
+    domain: Id
     query: Text
     cutoff: Day | None = None
     rubrics: tuple[Rubric, ...]
@@ -182,8 +191,8 @@ class Report(Record):
     reasoning_tokens: Count | None = None
     tool_calls: dict[str, int] = Field(default_factory=dict)
     failed_tool_calls: dict[str, int] = Field(default_factory=dict)
-    seconds: float | None = None
-    cost: float | None = None
+    seconds: Amount | None = None
+    cost: Amount | None = None
     model: str | None = None
     transcript: str | None = None
     fingerprint: str = ""
@@ -217,8 +226,8 @@ class Judgment(Record):
     cached_tokens: Count | None = None
     output_tokens: Count | None = None
     reasoning_tokens: Count | None = None
-    seconds: float | None = None
-    cost: float | None = None
+    seconds: Amount | None = None
+    cost: Amount | None = None
     fingerprint: str = ""
     notes: Notes = ()
 

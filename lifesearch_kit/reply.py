@@ -12,9 +12,14 @@ from lifesearch_kit.usage import Usage, read_usage
 _TRUNCATED = ("length", "max_tokens", "model_length")
 _REFUSED = ("content_filter", "refusal", "safety", "sensitive")
 _REASONING_PARTS = ("reasoning", "thinking", "redacted_thinking")
-# Reasoning that a server left in the content: a block at the start, or everything before a lone closing tag.
-_INLINE_REASONING = re.compile(
-    r"\A\s*<(think|thinking)>.*?(?:</\1>|\Z)|\A(?:(?!<think).)*?^\s*</(?:think|thinking)>[ \t]*$", re.S | re.M
+# Reasoning that a server left in the content. A lone closing tag further down may as well be what a report shows.
+_INLINE_REASONING = re.compile(r"\A\s*<(think|thinking)>.*?(?:</\1>|\Z)", re.S)
+_LONE_END = re.compile(r"^[ \t]*</(?:think|thinking)>[ \t]*$", re.M)
+# Calls as models write them where a server does not parse them.
+_WRITTEN_CALL = re.compile(
+    r"^[ \t]*(?:<(?:tool_call|function_call|function=\w+|invoke name=[^>\n]{1,80})>|\[TOOL_CALLS\]"
+    r"|<[|\uff5c](?:tool[_\u2581]calls?|python_tag|function_call))",
+    re.M,
 )
 
 
@@ -27,9 +32,12 @@ class Reply:
     message
         The assistant's message as received (lone surrogates replaced), to be sent back with the next turn.
     text
-        Its visible text; reasoning is never part of it.
+        Its visible text, without reasoning that the endpoint marks: in its own field or parts, or as a block at the
+        very start.
     tool_calls
         Its calls as received, ids not yet checked.
+    notes
+        What was repaired or looks wrong, such as a call in a form that is not read.
     """
 
     message: dict[str, Any]
@@ -60,10 +68,11 @@ def read_reply(payload: dict[str, Any], seconds: float = 0.0) -> Reply:
     message = {"role": "assistant", **message}
     usage = read_usage(payload.get("usage"))
     text, refusals, notes = _read_content(message.get("content"))
+    calls = message.get("tool_calls")
+    notes += _calls_not_run(message, text) if not calls else []
     if halves:
         notes.append(f"{halves} lone surrogate(s) in the reply were replaced")
     said_no = message.get("refusal")
-    calls = message.get("tool_calls")
     finish, model = choice.get("finish_reason"), payload.get("model")
     return Reply(
         message=message,
@@ -97,4 +106,16 @@ def _read_content(content: Any) -> tuple[str, list[str], list[str]]:
     if reasoning:
         text = text[reasoning.end() :].lstrip()
         notes.append("reasoning inside the content was taken out of the text")
+    elif _LONE_END.search(text):
+        notes.append("the text holds the end of a reasoning block without its start, so reasoning may be part of it")
     return text, refusals, notes
+
+
+def _calls_not_run(message: dict[str, Any], text: str) -> list[str]:
+    """Notes on calls in a form that is not read, so that a message without calls is not mistaken for a report."""
+    notes = []
+    if message.get("function_call"):
+        notes.append("the reply holds a legacy function_call, which was not run: the endpoint must send tool_calls")
+    if _WRITTEN_CALL.search(text):
+        notes.append("the text holds what looks like a tool call; it was not run: the server must parse tool calls")
+    return notes

@@ -30,8 +30,8 @@ def report_scores(
     """Score each report: passed weight over total weight (equation 1).
 
     Rubrics of weight zero count nowhere. A report without a text to grade (`gradable` false: asked back, empty,
-    refused) scores 0 and needs no judgments. A task for which a system's run left no report is a row with `missing`
-    true and no score.
+    refused) scores 0 and needs no judgments. Every system owes a report on each task in each run that any system made:
+    one that is not there is a row with `missing` true, no score, and 0 and 1 as its bounds.
 
     Parameters
     ----------
@@ -169,7 +169,10 @@ def _passes(tasks: pd.DataFrame, sums: pd.DataFrame, reports: pd.DataFrame | Non
     judges = sums.groupby("judge", as_index=False, sort=False).agg(first_repeat=("repeat", "min"))
     if judges.empty:
         judges = pd.DataFrame({"judge": ["none"], "first_repeat": [1]})
-    grid = reports[["system", "run"]].drop_duplicates().merge(tasks, how="cross").merge(judges, how="cross")
+    # A run that one system lost whole shows only in the runs of the others.
+    runs = reports[["run"]].drop_duplicates().sort_values("run")
+    grid = reports[["system"]].drop_duplicates().merge(runs, how="cross").merge(tasks, how="cross")
+    grid = grid.merge(judges, how="cross")
     grid = grid.merge(reports, on=[*REPORT_KEY], how="left", validate="many_to_one")
     passes = grid.merge(sums, on=[*REPORT_KEY, "judge"], how="left", validate="one_to_many")
     passes["repeat"] = passes["repeat"].fillna(passes["first_repeat"]).astype("int64")
@@ -202,14 +205,14 @@ def _score(passes: pd.DataFrame) -> pd.DataFrame:
     graded = gradable.fillna(False).to_numpy(dtype=bool)
     total = passes["total"].to_numpy(dtype=float)
     passed = np.where(graded, passes["passed_units"].fillna(0.0), 0.0)
-    judged = np.where(graded, passes["judged_units"].fillna(0.0), total)
+    judged = np.where(graded, passes["judged_units"].fillna(0.0), np.where(missing, 0.0, total))
     unjudged = np.where(graded, passes["rubrics"] - passes["judged"].fillna(0), 0).astype(int)
-    lower = np.where(missing, np.nan, passed / total)
+    lower = passed / total
     scores = passes.assign(
-        score=np.where(unjudged > 0, np.nan, lower),
+        score=np.where(missing | (unjudged > 0), np.nan, lower),
         lower=lower,
-        upper=np.where(missing, np.nan, (passed + total - judged) / total),
-        graded_only=np.where(missing | (judged == 0), np.nan, passed / np.maximum(judged, 1.0)),
+        upper=(passed + total - judged) / total,
+        graded_only=np.where(judged == 0, np.nan, passed / np.maximum(judged, 1.0)),
         passed=np.where(graded, passes["passed"].fillna(0), 0).astype(int),
         unjudged=unjudged,
         no_report=~missing & ~graded,

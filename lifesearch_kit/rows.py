@@ -7,17 +7,24 @@ import difflib
 import io
 import json
 import os
+import re
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lifesearch_kit.errors import InputError
+from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.records import Record, Rubric
-from lifesearch_kit.text import fold
+from lifesearch_kit.text import fold, repair
 
 PathLike = str | os.PathLike[str]
 VERDICT_WORDS = {"pass": True, "true": True, "fail": False, "false": False}
+# A key is easily put where its variable's name belongs, or into an address.
+_NEVER_SHOWN = ("api_key_env", "base_url")
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _REMEDIES = {
     "missing": "is missing; add it",
     "float_type": "is no number; write it as a number without quotes, such as 0.8",
@@ -55,6 +62,8 @@ def read_rows(path: PathLike) -> tuple[list[Row], list[str]]:
         text = source.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; check the path") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); name a file that can") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         byte = error.object[error.start]
@@ -71,12 +80,25 @@ def _json_lines(text: str, path: str) -> Iterator[Row | str]:
 
 def _json_row(line: str, place: str) -> Row | str:
     try:
-        data = json.loads(line, object_pairs_hook=_object)
+        data = _loads(line, place)
     except json.JSONDecodeError as error:
         return f"{place}: is no JSON at character {error.pos + 1} ({error.msg}); each line holds one whole object"
     except ValueError as error:
         return f"{place}: {error}"
     return Row(place, data) if isinstance(data, dict) else f"{place}: is no object; write {{...}} with named fields"
+
+
+def _loads(text: str, place: str) -> Any:
+    try:
+        data = json.loads(text, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("is nested too deeply; write plain records") from None
+    if not _HALF_CHARACTER.search(text):
+        return data
+    data, halves = repair(data)
+    if halves:
+        warnings.warn(f"{place}: {halves} half characters were replaced", InputWarning, stacklevel=2)
+    return data
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -89,7 +111,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _json_items(text: str, path: str) -> Iterator[Row | str]:
     try:
-        data = json.loads(text, object_pairs_hook=_object)
+        data = _loads(text, path)
     except json.JSONDecodeError as error:
         yield f"{path}:{error.lineno}: is no JSON at column {error.colno} ({error.msg})"
         return
@@ -102,7 +124,13 @@ def _json_items(text: str, path: str) -> Iterator[Row | str]:
 
 
 def _csv_rows(text: str, path: str) -> Iterator[Row | str]:
+    csv.field_size_limit(sys.maxsize)
     reader = csv.DictReader(io.StringIO(text, newline=""))
+    names = [name.strip() for name in reader.fieldnames or ()]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        yield f"{path}:1: column {', '.join(twice)} stands twice in the header; keep one"
+        return
     for raw in reader:
         place = f"{path}:{reader.line_num}"
         if None in raw or None in raw.values():
@@ -114,11 +142,9 @@ def _csv_rows(text: str, path: str) -> Iterator[Row | str]:
 def _cell(name: str, cell: str) -> Any:
     if name == "satisfied":
         return VERDICT_WORDS.get(fold(cell), cell)
-    if name in ("weight", "run", "repeat"):
-        try:
-            return int(cell) if name != "weight" else float(cell)
-        except ValueError:
-            return cell
+    if name in ("weight", "run", "repeat") and _NUMBER.fullmatch(cell.strip()):
+        number = float(cell)
+        return int(number) if name != "weight" and number.is_integer() else number
     return cell.strip() if name.endswith("_id") or name in ("system", "judge") else cell
 
 
@@ -142,11 +168,8 @@ def _complaint(error: Any, field: str, model: type[Record]) -> str:
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(field, model.model_fields, n=1)
         return "is no known field; " + (f"did you mean '{near[0]}'?" if near else "remove it")
-    shown = (
-        ""
-        if isinstance(value, (dict, list, tuple)) or not field
-        else f"{json.dumps(value, ensure_ascii=False, default=str)} "
-    )
+    hidden = isinstance(value, (dict, list, tuple)) or not field or field in _NEVER_SHOWN
+    shown = "" if hidden else f"{json.dumps(value, ensure_ascii=False, default=str)} "
     if kind == "literal_error":
         return f"{shown}is not allowed; choose {error['ctx']['expected']}"
     return shown + _REMEDIES.get(kind, str(error["msg"]).removeprefix("Value error, "))

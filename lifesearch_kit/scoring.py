@@ -27,9 +27,10 @@ def run_scores(scores: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        system, judge, *by*, run; score, lower, upper, graded_only (0 to 1; means over the tasks that have a report,
-        score missing where any of them holds an unjudged rubric); tasks (with a report), unjudged (rubrics),
-        no_report and missing (tasks).
+        system, judge, *by*, run; score and graded_only (0 to 1; means over the tasks that have a report, score missing
+        where any of them holds an unjudged rubric), lower and upper (means over all tasks: a missing report counts as
+        0 and as 1); tasks (with a report), unjudged (rubrics), no_report and missing (tasks). A run that left no report
+        at all, where other systems made that run, is a row without a score.
     """
     key = ["system", "judge", *by, "run"]
     tasks = scores.groupby([*key, "task_id"], observed=True, sort=False).agg(
@@ -61,10 +62,11 @@ def system_scores(scores: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Best first within a judge (and group): system, judge, *by*, runs, tasks (with a report in any run), score_pct,
-        score_sd_pct (ddof = 1 over runs; missing for a single run), lower_pct, upper_pct, graded_only_pct (percent),
-        unjudged (rubrics, all runs), no_report and missing (task runs). A score with unjudged rubrics is missing; it
-        lies between lower and upper.
+        The highest lower_pct first within a judge (and group): system, judge, *by*, runs and tasks (with a report),
+        score_pct (over the reports that there are), score_sd_pct (ddof = 1 over runs; missing for a single run),
+        lower_pct, upper_pct, graded_only_pct (percent), unjudged (rubrics, all runs), no_report and missing (task
+        runs, those of a run lost whole included). A score with unjudged rubrics is missing. What the score would be
+        with every rubric judged and every missing report there lies between lower and upper.
     """
     key = ["system", "judge", *by]
     runs = run_scores(scores, by)
@@ -93,7 +95,7 @@ def group_scores(scores: pd.DataFrame, by: str = "domain") -> pd.DataFrame:
 
 
 def unsettled_pairs(systems: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of systems whose order could change with the verdicts that are still open.
+    """Pairs of systems whose order could change with the verdicts that are open and the reports that are missing.
 
     Parameters
     ----------
@@ -104,10 +106,12 @@ def unsettled_pairs(systems: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         judge, system_a, system_b: a row for each pair of one judge whose bounds overlap. None means that the ranking
-        is settled, however the open rubrics are judged.
+        of these reports' systems is settled, however the open rubrics are judged and the missing reports turn out.
     """
     columns = ["judge", "system", "lower_pct", "upper_pct"]
-    pairs = systems[columns].merge(systems[columns], on="judge", suffixes=("_a", "_b"))
+    # Rounded: bounds that are equal but for the order of a sum do not overlap.
+    bounds = systems[columns].round(9)
+    pairs = bounds.merge(bounds, on="judge", suffixes=("_a", "_b"))
     place = pd.Index(systems["system"].unique())
     once = place.get_indexer(pd.Index(pairs["system_a"])) < place.get_indexer(pd.Index(pairs["system_b"]))
     overlap = (pairs["lower_pct_a"] < pairs["upper_pct_b"]) & (pairs["lower_pct_b"] < pairs["upper_pct_a"])

@@ -2,17 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any, Literal, TypeVar
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
-from lifesearch_kit import __version__
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import Id, Record, Text, fingerprint
 from lifesearch_kit.rows import Row, fault
 
 OFFLINE = "offline"
+
+
+def _as_temperature(value: Any) -> Any:
+    if value == "default" or (isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0):
+        return value
+    raise ValueError("is no temperature; write a number from 0 up, or default")
+
+
+def _without_secret(value: Any) -> Any:
+    if isinstance(value, str) and "@" in value.partition("://")[2].partition("/")[0]:
+        raise ValueError("an address may hold no user name or password; put the key into an environment variable")
+    return value
+
+
+def _as_variable_name(value: Any) -> Any:
+    if isinstance(value, str) and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", value):
+        raise ValueError("this is no name of an environment variable; write its name here, never the key itself")
+    return value
+
+
+Temperature = Annotated[float | Literal["default"], BeforeValidator(_as_temperature)]
+Address = Annotated[str, BeforeValidator(_without_secret)]
+VariableName = Annotated[str, BeforeValidator(_as_variable_name)]
+
+
+@cache
+def _baseline_code() -> str:
+    folder = Path(__file__).parent
+    sources = [folder / "dates.py", folder / "terms.py", *sorted((folder / "offline").glob("*.py"))]
+    return fingerprint([source.read_text(encoding="utf-8") for source in sources])
 
 
 class ModelSettings(Record):
@@ -25,17 +57,20 @@ class ModelSettings(Record):
 
     name: Id
     model: Text
-    base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
-    temperature: float | Literal["default"] = "default"
+    base_url: Address | None = None
+    api_key_env: VariableName = "OPENAI_API_KEY"
+    temperature: Temperature = "default"
     reasoning_effort: str = "default"
-    max_output_tokens: int | None = None
+    max_output_tokens: int | None = Field(default=None, ge=1)
     output_limit_field: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
     extra_body: dict[str, Any] = Field(default_factory=dict)
-    timeout_seconds: float = 600.0
+    timeout_seconds: float = Field(default=600.0, gt=0)
     max_retries: int = Field(default=4, ge=0)
-    input_price: float | None = None
-    output_price: float | None = None
+    input_price: float | None = Field(default=None, ge=0)
+    output_price: float | None = Field(default=None, ge=0)
+    no_effect: ClassVar[frozenset[str]] = frozenset(
+        {"api_key_env", "timeout_seconds", "max_retries", "input_price", "output_price"}
+    )
 
     @property
     def is_offline(self) -> bool:
@@ -43,9 +78,8 @@ class ModelSettings(Record):
         return self.base_url == OFFLINE
 
     def identity(self) -> str:
-        """Fingerprint of all that changes what the model would say; a baseline changes with the kit's version."""
-        accounting = {"api_key_env", "timeout_seconds", "max_retries", "input_price", "output_price"}
-        return fingerprint(self.model_dump(exclude=accounting), __version__ if self.is_offline else None)
+        """Fingerprint of all that changes what the model would say; for a baseline, also of its program."""
+        return fingerprint(self.model_dump(exclude=set(self.no_effect)), _baseline_code() if self.is_offline else None)
 
 
 class SystemSettings(ModelSettings):
@@ -59,17 +93,19 @@ class SystemSettings(ModelSettings):
     echo_reasoning: bool = True
     seed_by_run: bool = False
     max_steps: int = Field(default=100, ge=1)
-    max_output_tokens_total: int | None = None
-    max_seconds: float = 3600.0
+    max_output_tokens_total: int | None = Field(default=None, ge=1)
+    max_seconds: float = Field(default=3600.0, gt=0)
 
 
 class JudgeSettings(ModelSettings):
     """A judge configuration. `max_report_characters`: longer reports are unjudged, never cut."""
 
-    temperature: float | Literal["default"] = 0.0
-    max_report_characters: int | None = None
+    temperature: Temperature = 0.0
+    max_report_characters: int | None = Field(default=None, ge=1)
     prompt_en: str = "judge_en"
     prompt_zh: str = "judge_zh"
+    # A prompt counts by its text, beside these settings; a report beyond the limit has no verdict to keep.
+    no_effect: ClassVar[frozenset[str]] = ModelSettings.no_effect | {"max_report_characters", "prompt_en", "prompt_zh"}
 
 
 AnySettings = TypeVar("AnySettings", bound=ModelSettings)
@@ -87,6 +123,9 @@ def parse_settings(entries: Sequence[dict[str, Any]], model: type[AnySettings]) 
     settings: list[AnySettings] = []
     faults: list[str] = []
     for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict):
+            faults.append(f"{kind} {number} of the profile: {entry!r} is no mapping; write name, model and so on")
+            continue
         place = f"{kind} {number} of the profile ({entry.get('name', 'without name')})"
         try:
             settings.append(model.model_validate(entry))

@@ -2,7 +2,9 @@
 
 Tasks are taken as a sample of such tasks and resampled with replacement, all systems on the same resample. Runs are
 kept as they are: what is shown is the spread over tasks, not that of rerunning a system, and a judge's errors are in
-the scores unchanged. The percentile intervals rely on tasks being exchangeable and not few.
+the scores unchanged. Intervals are expanded percentile intervals: plain percentiles of n tasks are too narrow by what
+Student's t and the sample variance (ddof = 1) correct elsewhere, so percentiles further out are read instead. Their
+ends are means of resampled scores, so they never leave the scale. They rely on tasks being exchangeable.
 """
 
 from __future__ import annotations
@@ -11,14 +13,18 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from lifesearch_kit.errors import InputError, UnjudgedError
+
+# What low_pct and high_pct of both tables are, for captions.
+INTERVAL_WORDS = "95% bootstrap intervals over tasks, widened as Student's t is where tasks are few"
 
 
 def bootstrap_intervals(
     scores: pd.DataFrame, rng: np.random.Generator, resamples: int = 2000, level: float = 0.95
 ) -> pd.DataFrame:
-    """Percentile bootstrap intervals over tasks of the scores of `system_scores`.
+    """Expanded percentile bootstrap intervals over tasks of the scores of `system_scores`.
 
     Parameters
     ----------
@@ -35,7 +41,7 @@ def bootstrap_intervals(
     -------
     DataFrame
         A row a system and judge: system, judge, tasks, score_pct (mean over runs of the mean over tasks), low_pct,
-        high_pct.
+        high_pct (missing for a single task; of one width 0 where all tasks score alike).
 
     Raises
     ------
@@ -52,8 +58,8 @@ def bootstrap_intervals(
         for system in table.columns.unique("system"):
             runs = table.columns.get_level_values("system") == system
             point = table.loc[:, runs].mean().mean()
-            low, high = _percentiles(np.nanmean(means[:, runs], axis=1), level)
             tasks = int(table.loc[:, runs].notna().any(axis=1).sum())
+            low, high = _expanded_percentiles(_row_means(means[:, runs]), level, tasks)
             rows.append((system, judge, tasks, 100 * point, low, high))
     return pd.DataFrame(rows, columns=["system", "judge", "tasks", "score_pct", "low_pct", "high_pct"])
 
@@ -61,7 +67,7 @@ def bootstrap_intervals(
 def paired_differences(
     scores: pd.DataFrame, rng: np.random.Generator, resamples: int = 2000, level: float = 0.95
 ) -> pd.DataFrame:
-    """Differences between systems over the tasks that both have, with percentile bootstrap intervals.
+    """Differences between systems over the tasks that both have, with expanded percentile bootstrap intervals.
 
     A task's difference is that of the two systems' means over runs and repeats; tasks are resampled, so that what is
     easy or hard for both cancels.
@@ -75,7 +81,7 @@ def paired_differences(
     -------
     DataFrame
         A row a pair and judge: judge, system_a, system_b (in the order of `scores`), tasks (shared), difference_pct
-        (a minus b, in percentage points), low_pct, high_pct.
+        (a minus b, in percentage points), low_pct, high_pct (missing for a single shared task).
 
     Raises
     ------
@@ -93,7 +99,7 @@ def paired_differences(
         for number, (a, b) in enumerate(pairs):
             shared = int(np.isfinite(differences[:, number]).sum())
             if shared:
-                low, high = _percentiles(means[:, number], level)
+                low, high = _expanded_percentiles(means[:, number], level, shared)
                 rows.append((judge, a, b, shared, 100 * np.nanmean(differences[:, number]), low, high))
     columns = ["judge", "system_a", "system_b", "tasks", "difference_pct", "low_pct", "high_pct"]
     return pd.DataFrame(rows, columns=columns)
@@ -111,8 +117,24 @@ def _resampled_means(values: np.ndarray, rng: np.random.Generator, resamples: in
     return np.divide(counts @ np.where(present, values, 0.0), drawn, out=np.full(drawn.shape, np.nan), where=drawn > 0)
 
 
-def _percentiles(means: np.ndarray, level: float) -> tuple[float, float]:
-    low, high = np.nanquantile(100 * means, [(1 - level) / 2, (1 + level) / 2])
+def _row_means(values: np.ndarray) -> np.ndarray:
+    """Mean of each row's defined values, missing where a row has none."""
+    present = np.isfinite(values)
+    total, count = np.where(present, values, 0.0).sum(axis=1), present.sum(axis=1)
+    return np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
+
+
+def _expanded_percentiles(means: np.ndarray, level: float, tasks: int) -> tuple[float, float]:
+    """Ends, in percent, at the normal tails beyond sqrt(n / (n - 1)) times the t quantile of n - 1 degrees of freedom.
+
+    Resamples that drew no task of the system are left out.
+    """
+    drawn = means[np.isfinite(means)]
+    if tasks < 2 or len(drawn) == 0:
+        return float("nan"), float("nan")
+    reach = np.sqrt(tasks / (tasks - 1)) * special.stdtrit(tasks - 1, (1 + level) / 2)
+    tail = special.ndtr(-reach)
+    low, high = np.quantile(100 * drawn, [tail, 1 - tail])
     return float(low), float(high)
 
 

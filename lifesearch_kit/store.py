@@ -10,12 +10,14 @@ import gzip
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Record, Report
+from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Record, Report, fingerprint
 from lifesearch_kit.transcripts import Transcript
 
 AnyRecord = TypeVar("AnyRecord", Report, Judgment)
@@ -24,6 +26,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS reports (
     system TEXT, task_id TEXT, run INTEGER, fingerprint TEXT, record TEXT NOT NULL,
     PRIMARY KEY (system, task_id, run, fingerprint)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS run (started TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS judgments (
     system TEXT, task_id TEXT, run INTEGER, rubric_id TEXT, judge TEXT, repeat INTEGER, fingerprint TEXT,
     judged INTEGER NOT NULL, record TEXT NOT NULL,
@@ -32,7 +35,7 @@ CREATE TABLE IF NOT EXISTS judgments (
 
 
 class Store:
-    """The folder of one run; usable by several processes at once.
+    """The folder of one run; readable and writable by several processes at once.
 
     Parameters
     ----------
@@ -61,17 +64,58 @@ class Store:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    @contextmanager
+    def claim(self) -> Iterator[None]:
+        """Keep other processes from collecting into this run: what two of them do at once is paid for twice.
+
+        The claim ends with the process, however it ends.
+
+        Raises
+        ------
+        InputError
+            When another process holds the run.
+        """
+        claim = sqlite3.connect(self.folder / "claim.sqlite", timeout=0, isolation_level=None)
+        try:
+            claim.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            claim.close()
+            raise InputError(
+                f"{self.folder}: another process is at work on this run; wait for it, or stop it"
+            ) from None
+        try:
+            yield
+        finally:
+            claim.close()
+
+    def started(self) -> date:
+        """The day on which the run was started; a run that goes on another day keeps it."""
+        with self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            row = self._database.execute("SELECT started FROM run").fetchone()
+            if row is None:
+                row = (date.today().isoformat(),)
+                self._database.execute("INSERT INTO run VALUES (?)", row)
+        return date.fromisoformat(row[0])
+
     def add_report(self, report: Report, transcript: Transcript | None = None) -> Report:
-        """Keep a report, its transcript first; return it with the transcript's path inside the folder."""
+        """Keep a report, its transcript first; return what is stored, which is another process's where that was first.
+
+        The stored report names its transcript by the path inside the folder.
+        """
         if transcript is not None:
-            path = _transcript_path(report)
-            _write_compressed(self.folder / path, transcript.model_dump_json())
+            content = transcript.model_dump_json()
+            path = _transcript_path(report, content)
+            _write_compressed(self.folder / path, content)
             report = report.model_copy(update={"transcript": path.as_posix()})
-        self._database.execute(
-            "INSERT OR IGNORE INTO reports VALUES (?, ?, ?, ?, ?)",
-            (*key_of(report, REPORT_KEY), report.model_dump_json()),
-        )
-        return report
+        key = key_of(report, REPORT_KEY)
+        self._database.execute("INSERT OR IGNORE INTO reports VALUES (?, ?, ?, ?, ?)", (*key, report.model_dump_json()))
+        where = "system = ? AND task_id = ? AND run = ? AND fingerprint = ?"
+        (record,) = self._database.execute(f"SELECT record FROM reports WHERE {where}", key).fetchone()
+        stored = Report.model_validate_json(record)
+        if report.transcript is not None and stored.transcript != report.transcript:
+            (self.folder / report.transcript).unlink(missing_ok=True)
+        return stored
 
     def add_judgments(self, judgments: Iterable[Judgment]) -> None:
         """Keep judgments. One that is stored already stays, unless it is unjudged."""
@@ -124,9 +168,11 @@ def read_transcript(path: str | os.PathLike[str]) -> Transcript:
         raise InputError(f"{path}: is no readable transcript ({type(error).__name__}); run its agent again") from None
 
 
-def _transcript_path(report: Report) -> Path:
+def _transcript_path(report: Report, content: str) -> Path:
     system, task = (re.sub(r"[^\w.-]", "_", name)[:60] for name in (report.system, report.task_id))
-    return Path("transcripts", system, f"{task}__run{report.run}__{report.fingerprint}.json.gz")
+    # The content's digest keeps two processes, and two names that look alike as files, out of each other's way.
+    digest = fingerprint(report.system, report.task_id, report.fingerprint, content)
+    return Path("transcripts", system, f"{task}__run{report.run}__{digest}.json.gz")
 
 
 def _write_compressed(path: Path, text: str) -> None:

@@ -11,23 +11,29 @@ import pandas as pd
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.results import Results
 from lifesearch_kit.scoring import group_scores, report_scores, run_scores, system_scores
-from lifesearch_kit.statistics import bootstrap_intervals
+from lifesearch_kit.statistics import INTERVAL_WORDS, bootstrap_intervals
 
+NO_JUDGE = "none"  # as `report_scores` names it
 _EFFORT = {"iterations": "iterations", "output_tokens": "output_tokens_k", "characters": "report_characters"}
 
 
 def choose_judge(judgments: pd.DataFrame, judge: str = "") -> str:
-    """Name the judge whose verdicts count: the one asked for, else the one with most judgments.
+    """Name the judge whose verdicts count: the one asked for, else the one with most verdicts.
+
+    A judgment without a verdict (unjudged) does not count for its judge. Where nothing was judged, as when no report
+    could be, the name is ``none``, whoever was asked for.
 
     Raises
     ------
     InputError
-        When there is no such judge.
+        When there are judgments and none of this judge.
     """
-    counts = judgments["judge"].value_counts()
-    if judge and judge not in counts:
-        raise InputError(f"judge {judge!r} made no judgments here; choose from {', '.join(sorted(counts.index))}")
-    return judge or min(counts.index, key=lambda name: (-counts[name], name))
+    if judgments.empty:
+        return NO_JUDGE
+    verdicts = judgments["satisfied"].notna().groupby(judgments["judge"], observed=True).sum()
+    if judge and judge not in verdicts:
+        raise InputError(f"judge {judge!r} made no judgments here; choose from {', '.join(sorted(verdicts.index))}")
+    return judge or min(verdicts.index, key=lambda name: (-verdicts[name], name))
 
 
 def graded_reports(results: Results, judge: str = "") -> pd.DataFrame | None:
@@ -49,32 +55,82 @@ def system_summary(
     Returns
     -------
     DataFrame or None
-        A row a system, best first: system, runs, tasks, score_pct, score_sd_pct (ddof = 1 over runs), low_pct and
-        high_pct (see `interval_words`), iterations, output_tokens_k and report_characters (means over the system's
-        reports), no_report, missing, unjudged. From a folder of summaries: the columns of its systems.csv.
+        A row a system, best first: system, runs, tasks (with a report), score_pct (over those; missing where rubrics
+        are unjudged), score_sd_pct (ddof = 1 over runs), lower_pct and upper_pct (what unjudged rubrics and missing
+        reports could make of the score), low_pct and high_pct (see `open_intervals`), iterations, output_tokens_k and
+        report_characters (means over the system's reports), no_report, missing, unjudged. From a folder of summaries:
+        the columns of its systems.csv.
     """
     if scores is None:
         return None if results.systems is None else results.systems.sort_values("score_pct", ascending=False)
-    table = system_scores(scores)
-    if table["unjudged"].sum() == 0:
-        ends = bootstrap_intervals(scores, rng, resamples)[["system", "low_pct", "high_pct"]]
-        table = table.merge(ends, on="system", how="left", validate="one_to_one")
-    else:
-        table = table.assign(low_pct=table["lower_pct"], high_pct=table["upper_pct"])
+    table = system_scores(scores).merge(open_intervals(scores, rng, resamples), on="system", validate="one_to_one")
     if results.reports is not None:
         effort = results.reports.groupby("system")[list(_EFFORT)].mean().rename(columns=_EFFORT)
         effort["output_tokens_k"] /= 1000
         table = table.merge(effort.reset_index(), on="system", how="left", validate="one_to_one")
-    return _plain(table.drop(columns=["judge", "graded_only_pct", "lower_pct", "upper_pct"]))
+    return _plain(table.drop(columns=["judge", "graded_only_pct"]))
+
+
+def open_intervals(scores: pd.DataFrame, rng: np.random.Generator, resamples: int = 2000) -> pd.DataFrame:
+    """Intervals over tasks that hold whatever unjudged rubrics and missing reports would have been.
+
+    Each system's is decided by its own rows. The lower end is that of the 95% interval with every unjudged rubric
+    failed and every missing report worth 0; the upper end with all of them passed. Without any, that is the interval
+    of `bootstrap_intervals`.
+
+    Parameters
+    ----------
+    scores
+        What `report_scores` gave, of one judge.
+
+    Returns
+    -------
+    DataFrame
+        A row a system: system, low_pct, high_pct (percent).
+    """
+    seed = int(rng.integers(2**32))  # the same resamples for both ends
+    worst, best = (
+        bootstrap_intervals(settled(scores, end), np.random.default_rng(seed), resamples).set_index("system")
+        for end in ("lower", "upper")
+    )
+    return pd.DataFrame({"low_pct": worst["low_pct"], "high_pct": best["high_pct"]}).reset_index()
+
+
+def settled(scores: pd.DataFrame, end: str) -> pd.DataFrame:
+    """Scores with all that is open at one end: ``lower`` takes unjudged rubrics as failed, missing reports as 0."""
+    return scores.assign(score=scores[end], unjudged=0, missing=False)
 
 
 def interval_words(scores: pd.DataFrame | None) -> str:
-    """Say what low_pct and high_pct of `system_summary` are; without scores, what its error bars are."""
+    """Say what low_pct and high_pct of `system_summary` are and whose are widened; without scores, of systems.csv."""
     if scores is None:
         return "error bars: plus and minus one sample standard deviation over runs"
-    if scores["unjudged"].sum() == 0:
-        return "error bars: 95% bootstrap intervals over tasks"
-    return f"error bars: the bounds that unjudged rubrics leave ({scores['unjudged'].sum():,} in all)"
+    words = f"error bars: {INTERVAL_WORDS}"
+    counts = scores.groupby("system", sort=False, observed=True)[["unjudged", "missing"]].sum()
+    wide = [
+        f"{system} ({' and '.join(f'{count:,.0f} {what}' for what, count in row.items() if count)})"
+        for system, row in counts.iterrows()
+        if row.any()
+    ]
+    return f"{words}; including what is open for: {', '.join(wide)}" if wide else words
+
+
+def judge_words(scores: pd.DataFrame | None) -> str:
+    """Say whose verdicts the scores rest on."""
+    if scores is None:
+        return "scores as the folder's tables give them"
+    judge = scores["judge"].iloc[0]
+    return "no report could be graded" if judge == NO_JUDGE else f"graded by {judge}"
+
+
+def size_words(systems: pd.DataFrame) -> str:
+    """Say how many systems, runs and tasks a table of `system_summary` rests on: "7 systems, 3 runs of 15 tasks"."""
+    words = [f"{len(systems)} systems"]
+    for name in ("runs", "tasks"):
+        if name in systems and systems[name].notna().any():
+            count = span(systems[name])
+            words.append(f"{count} {name if count != '1' else name[:-1]}")
+    return words[0] + (", " + " of ".join(words[1:]) if words[1:] else "")
 
 
 def span(values: pd.Series) -> str:
@@ -106,15 +162,13 @@ def language_summary(
     """Score of each system in each language: system, language, tasks, score_pct, low_pct, high_pct as for systems."""
     if scores is None or "language" not in scores:
         return None
-    table = group_scores(scores, "language").rename(columns={"lower_pct": "low_pct", "upper_pct": "high_pct"})
-    if scores["unjudged"].sum() == 0:
-        parts = [
-            bootstrap_intervals(part, rng, resamples)[["system", "low_pct", "high_pct"]].assign(language=language)
-            for language, part in scores.groupby("language", sort=True, observed=True)
-        ]
-        table = table.drop(columns=["low_pct", "high_pct"]).merge(
-            pd.concat(parts), on=["system", "language"], how="left", validate="one_to_one"
-        )
+    parts = [
+        open_intervals(part, rng, resamples).assign(language=language)
+        for language, part in scores.groupby("language", sort=True, observed=True)
+    ]
+    table = group_scores(scores, "language").merge(
+        pd.concat(parts), on=["system", "language"], how="left", validate="one_to_one"
+    )
     return _plain(table[["system", "language", "tasks", "score_pct", "low_pct", "high_pct"]])
 
 

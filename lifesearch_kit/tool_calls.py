@@ -17,6 +17,8 @@ from lifesearch_kit.tools import Tool
 from lifesearch_kit.transcripts import ToolResult
 
 _NAME_CHARACTERS = 64
+_AT_ONCE = 8
+CALL_SECONDS = 180.0
 
 
 @dataclass(frozen=True)
@@ -53,20 +55,32 @@ def read_calls(reply: Reply, used_ids: set[str]) -> tuple[dict[str, Any], list[T
 
 
 async def run_calls(calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> list[ToolResult]:
-    """Run the calls of one step side by side; the results are in the order of the calls. A failure is a result too."""
-    return list(await asyncio.gather(*(_run(call, tools) for call in calls)))
+    """Run the calls of one step side by side, a few at a time; the results are in the order of the calls.
+
+    A failure is a result too, and so is a call that takes too long.
+    """
+    places = asyncio.Semaphore(_AT_ONCE)
+    return list(await asyncio.gather(*(_run(call, tools, places) for call in calls)))
 
 
-async def _run(call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
+async def _run(call: ToolCall, tools: Mapping[str, Tool], places: asyncio.Semaphore) -> ToolResult:
+    async with places:
+        return await _answer(call, tools)
+
+
+async def _answer(call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
     started = time.perf_counter()
+    service_failed = False
     try:
         tool = tools.get(call.name)
         if tool is None:
             known = ", ".join(tools) or "none"
             raise ToolError(f"there is no tool {call.name[:_NAME_CHARACTERS]!r}; the tools are {known}")
-        content, ok = await tool.run(call.arguments), True
+        content, ok = await asyncio.wait_for(tool.run(call.arguments), CALL_SECONDS), True
+    except TimeoutError:
+        content, ok = f"Error: {call.name} took longer than {CALL_SECONDS:g} seconds and was given up", False
     except ToolError as error:
-        content, ok = f"Error: {error}", False
+        content, ok, service_failed = f"Error: {error}", False, error.service_failed
     except Exception as error:  # A tool of one's own may fail in any way; the run goes on and the failure is counted.
         content, ok = f"Error: {call.name} failed with {type(error).__name__}: {error}", False
     return ToolResult(
@@ -75,5 +89,6 @@ async def _run(call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
         arguments=call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False),
         content=replace_lone_surrogates(content)[0],
         ok=ok,
+        service_failed=service_failed,
         seconds=time.perf_counter() - started,
     )

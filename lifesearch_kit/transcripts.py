@@ -10,13 +10,14 @@ from lifesearch_kit.records import Count, Id, Notes, Record
 
 
 class ToolResult(Record):
-    """One tool call of a step and what came back."""
+    """One tool call of a step and what came back; `service_failed` where network, key or quota kept it from an answer."""
 
     call_id: str
     tool: str
     arguments: str
     content: str
     ok: bool
+    service_failed: bool = False
     seconds: float = 0.0
 
 

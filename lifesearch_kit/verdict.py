@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lifesearch_kit.records import JudgmentStatus
 from lifesearch_kit.text import fold
 
-_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_OBJECT_AT_LINE_START = re.compile(r"^[ \t]*(?=\{)", re.MULTILINE)
+_THINKING = re.compile(r"(?:\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z))+", re.DOTALL | re.IGNORECASE)
+_SPEAKS_OF_A_VERDICT = re.compile(r"satisf|true|false|\bpass|\bfail|\bmet\b|满足|符合|通过", re.IGNORECASE)
+_MOST_OBJECTS = 100
 _UNESCAPED_REASON = re.compile(
     r'\{\s*"satisfied"\s*:\s*(true|false)\s*,\s*"reason"\s*:\s*"((?:(?!"satisfied"\s*:).)*)"\s*\}', re.DOTALL
 )
@@ -32,8 +33,9 @@ class Verdict:
 def read_verdict(reply: str) -> Verdict:
     """Read a judge's reply.
 
-    Accepted is one JSON object with `satisfied`, alone on its line or lines, whether or not a code fence, prose or a
-    thinking block surrounds it. An object inside a sentence is a quotation and does not count, so that a judge who
+    Accepted is one JSON object with `satisfied`, alone on its line or lines, whether or not a code fence, prose before
+    it or a thinking block surrounds it. An object inside a sentence is a quotation. Wherever they stand, two objects
+    that disagree leave the rubric unjudged, and so do words after the object that speak of a verdict: a judge who
     quotes what a report planted cannot be misread.
 
     Returns
@@ -42,41 +44,60 @@ def read_verdict(reply: str) -> Verdict:
         ``unparseable`` when there is no such object, when two disagree, when a field stands twice in it, or when its
         value is neither true nor false.
     """
-    text = _THINKING.sub("", reply).strip()
+    thinking = _THINKING.match(reply)
+    text = reply[thinking.end() if thinking else 0 :].strip()
     if not text:
         return Verdict(None, "unparseable", "the reply holds no text")
     objects, broken = _objects(text)
-    verdicts = [verdict for verdict in map(_verdict_of, objects) if verdict is not None]
-    if broken or not verdicts:
+    verdicts = [(verdict, one) for one in objects if (verdict := _verdict_of(one.fields)) is not None]
+    standing = [(verdict, one) for verdict, one in verdicts if one.alone]
+    if broken or not standing:
         return _with_unescaped_reason(text)
-    if len({verdict.satisfied for verdict in verdicts}) > 1:
+    if len({verdict.satisfied for verdict, _ in verdicts}) > 1:
         return Verdict(None, "unparseable", "the reply holds verdicts that disagree")
-    return verdicts[-1]
-
-
-def _objects(text: str) -> tuple[list[_Pairs], bool]:
-    """The objects that begin a line, and whether one that mentions a verdict could not be read.
-
-    What stands inside a broken object may be a quotation, so nothing after it can be trusted.
-    """
-    decoder = json.JSONDecoder(object_pairs_hook=_Pairs, strict=False)
-    objects: list[_Pairs] = []
-    end = 0
-    for start in _OBJECT_AT_LINE_START.finditer(text):
-        if start.end() < end:
-            continue
-        try:
-            value, end = decoder.raw_decode(text, start.end())
-        except (json.JSONDecodeError, RecursionError):
-            if "satisfied" in fold(text[start.end() :]):
-                return objects, True
-            continue
-        objects.append(value)
-    return objects, False
+    verdict, last = standing[-1]
+    if _SPEAKS_OF_A_VERDICT.search(text, last.end):
+        return Verdict(None, "unparseable", "the reply goes on to speak of a verdict after the object that holds one")
+    return verdict
 
 
 class _Pairs(list[tuple[str, Any]]):
     """An object's fields in order, so that a repeated field is seen."""
+
+
+class _Found(NamedTuple):
+    """An object in a reply; `alone` where nothing else stands on its first and last line."""
+
+    fields: _Pairs
+    end: int
+    alone: bool
+
+
+def _objects(text: str) -> tuple[list[_Found], bool]:
+    """Every readable object, and whether one that begins a line and speaks of a verdict could not be read.
+
+    What stands inside a broken object may be a quotation, so nothing after it can be trusted.
+    """
+    decoder = json.JSONDecoder(object_pairs_hook=_Pairs, strict=False)
+    last_mention = text.casefold().rfind("satisfied")
+    objects: list[_Found] = []
+    end = 0
+    for tried, brace in enumerate(re.finditer(r"\{", text)):
+        start = brace.start()
+        if start < end:
+            continue
+        if tried > _MOST_OBJECTS:
+            return objects, True
+        begins_line = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+        try:
+            fields, end = decoder.raw_decode(text, start)
+        except (json.JSONDecodeError, RecursionError):
+            if begins_line and start < last_mention:
+                return objects, True
+            continue
+        ends_line = not text[end:].split("\n", 1)[0].strip(" \t`~")
+        objects.append(_Found(fields, end, begins_line and ends_line))
+    return objects, False
 
 
 def _verdict_of(fields: _Pairs) -> Verdict | None:

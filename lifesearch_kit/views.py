@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,9 +11,11 @@ from IPython.display import HTML
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from lifesearch_kit.errors import InputError
+from lifesearch_kit.errors import InputError, InputWarning
+from lifesearch_kit.frames import judgments_frame, reports_frame, rubrics_frame
 from lifesearch_kit.html_templates import fill
 from lifesearch_kit.records import REPORT_KEY, Judgment, Report, Rubric, Task
+from lifesearch_kit.report_scoring import report_scores
 from lifesearch_kit.text import strip_invisible
 from lifesearch_kit.transcripts import Step, Transcript
 
@@ -108,17 +111,18 @@ def _score_lines(task: Task, report: Report, judgments: Sequence[Judgment]) -> l
         return [
             f"no report ({report.status.replace('_', ' ')}): 0/{sum(one.weight > 0 for one in task.rubrics)}, 0.00%"
         ]
-    weights = {one.rubric_id: one.weight for one in task.rubrics if one.weight > 0}
-    total = sum(weights.values())
+    known = {one.rubric_id for one in task.rubrics}
+    own = [one for one in judgments if one.rubric_id in known]
+    if not own:
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # bounds are what is shown
+        scores = report_scores(rubrics_frame([task]), judgments_frame(own), reports_frame([report]), unjudged="bounds")
     lines = []
-    for judge, repeat in dict.fromkeys((one.judge, one.repeat) for one in judgments):
-        verdicts = {one.rubric_id: one.satisfied for one in judgments if (one.judge, one.repeat) == (judge, repeat)}
-        passed = [name for name in weights if verdicts.get(name)]
-        unjudged = [name for name in weights if verdicts.get(name) is None]
-        low = sum(weights[name] for name in passed) / total
-        high = low + sum(weights[name] for name in unjudged) / total
-        score = f"{low:.2%}" if not unjudged else f"between {low:.2%} and {high:.2%}, {len(unjudged)} unjudged"
-        lines.append(f"{len(passed)}/{len(weights)}, {score} by {judge}" + (f", pass {repeat}" if repeat > 1 else ""))
+    for row in scores.itertuples():
+        bounds = f"between {row.lower:.2%} and {row.upper:.2%}, {row.unjudged} unjudged"
+        told = f"{row.passed}/{row.rubrics}, {bounds if row.unjudged else f'{row.score:.2%}'} by {row.judge}"
+        lines.append(told + (f", pass {row.repeat}" if row.repeat > 1 else ""))
     return lines
 
 

@@ -153,6 +153,41 @@ def test_markdown_files_that_fit_nowhere_are_all_named(tmp_path: Path, tasks: li
     assert told.count("stands already") == 2
 
 
+def test_the_ending_of_a_markdown_file_may_be_written_large(tmp_path: Path, tasks: list[Task]) -> None:
+    for name in ("1.md", "2.MD", "10__run2.Md"):
+        (tmp_path / name).write_text("text", encoding="utf-8")
+    reports = read_report_files({"walker": tmp_path}, tasks)
+    assert [(one.task_id, one.run) for one in reports] == [("1", 1), ("2", 1), ("10", 2)]
+
+
+def test_a_report_under_another_ending_is_named_and_not_passed_over(tmp_path: Path, tasks: list[Task]) -> None:
+    for name in ("1.md", "1.json", "2.markdown", "10__run2.txt", "README.txt"):
+        (tmp_path / name).write_text("text", encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        read_report_files({"walker": tmp_path}, tasks)
+    # 1.json lies beside the report 1.md, and README is no task.
+    assert [fault.rpartition("save it as ")[2] for fault in raised.value.faults] == ["10__run2.md", "2.md"]
+
+
+def test_a_name_that_is_taken_is_refused(tmp_path: Path, tasks: list[Task]) -> None:
+    (tmp_path / "1.md").write_text("text", encoding="utf-8")
+    with pytest.raises(InputError, match="'walker' is also the name"):
+        read_report_files({"walker": tmp_path, "rider": tmp_path}, tasks, taken=["walker", "flyer"])
+
+
+def test_all_systems_owe_the_highest_run_of_any(tasks: list[Task]) -> None:
+    reports = [
+        Report(system=system, task_id=task.task_id, run=run, text="text")
+        for system, runs in (("walker", (1, 2)), ("rider", (1,)), ("flyer", (5,)))
+        for run in runs
+        for task in tasks
+    ]
+    lost = [("rider", task.task_id, 2) for task in tasks]
+    assert missing_reports(reports, tasks, ["walker", "rider"]) == lost
+    assert missing_reports(reports, tasks, ["walker"]) == []
+    assert len(missing_reports(reports, tasks, ["walker"], runs=3)) == 3
+
+
 def test_a_folder_without_reports_is_a_fault(tmp_path: Path, tasks: list[Task]) -> None:
     with pytest.raises(InputError, match="no Markdown file"):
         read_report_files({"walker": tmp_path}, tasks)

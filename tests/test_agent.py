@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from loopback import NO_USAGE, Loopback, call, completion
 
+from lifesearch_kit import tool_calls
 from lifesearch_kit.agent import research
 from lifesearch_kit.chat import Chat
 from lifesearch_kit.errors import ChatError, ToolError
@@ -255,12 +256,26 @@ def test_reasoning_is_left_out_where_switched_off_and_kept_in_the_transcript(loo
         (completion("I cannot help.", refusal="I cannot help."), "refused", False),
         (completion("请问您指的是常住人口还是户籍人口？"), "asked_back", False),
         (completion(f"{REPORT}是否需要我补充户籍人口？"), "answered", True),
+        (completion("66万人。需要我列出来源吗？"), "answered", True),
     ],
 )
 def test_status_of_the_last_message(loopback: Loopback, reply: dict[str, Any], status: str, gradable: bool) -> None:
     report, transcript = study(loopback, reply)
     assert (report.status, report.is_gradable, report.iterations) == (status, gradable, 1)
     assert len(transcript.steps) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "words"),
+    [
+        (completion("<tool_call>{}</tool_call>"), "answered", "looks like a tool call"),
+        (completion(None, function_call={"name": "search", "arguments": "{}"}), "empty", "legacy function_call"),
+    ],
+)
+def test_calls_in_a_form_that_is_not_read_are_noted(loopback: Loopback, reply: Any, status: str, words: str) -> None:
+    report, _ = study(loopback, reply)
+    assert report.status == status
+    assert any(words in note for note in report.notes)
 
 
 def last_turn(server: Loopback) -> dict[str, Any]:
@@ -296,7 +311,7 @@ def test_token_limit(loopback: Loopback) -> None:
 
 
 def test_time_limit(loopback: Loopback) -> None:
-    report, _ = study(loopback, completion(None, SEARCH), completion(REPORT), max_seconds=0.0)
+    report, _ = study(loopback, completion(None, SEARCH), completion(REPORT), max_seconds=1e-9)
     last_turn(loopback)
     assert report.status == "time_limit"
 
@@ -371,3 +386,75 @@ def test_complaint_about_reasoning_stops_with_the_switch(loopback: Loopback) -> 
     with pytest.raises(ChatError, match=r"set echo_reasoning: true \(now false\)") as caught:
         study(loopback, completion("", SEARCH, reasoning_content="x"), refusal, echo_reasoning=False)
     assert caught.value.kind == "stop"
+
+
+def test_a_hanging_tool_is_given_up_and_many_calls_take_turns(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool_calls, "CALL_SECONDS", 0.05)
+    now, most = [0], [0]
+
+    async def slow(query: str) -> str:
+        now[0] += 1
+        most[0] = max(most[0], now[0])
+        try:
+            await asyncio.sleep(5 if query == "hang" else 0.01)
+        finally:
+            now[0] -= 1
+        return query
+
+    calls = [call("search", {"query": "hang" if n == 3 else str(n)}, f"c{n}") for n in range(40)]
+    tools = [Tool("search", function_schema("search"), slow)]
+    report, transcript = study(loopback, completion(None, *calls), completion(REPORT), tools=tools)
+    results = transcript.steps[0].results
+    assert [one.ok for one in results] == [n != 3 for n in range(40)]
+    assert "took longer than 0.05 seconds" in results[3].content
+    assert most[0] == 8
+    assert report.failed_tool_calls == {"search": 1}
+
+
+@pytest.mark.parametrize(
+    ("message", "code", "status"),
+    [
+        ("This model's maximum context length is 8192 tokens.", "context_length_exceeded", "token_limit"),
+        ("The prompt was flagged by the content filter.", "content_filter", "refused"),
+    ],
+)
+def test_a_conversation_that_goes_no_further_is_a_run_without_a_report(
+    loopback: Loopback, message: str, code: str, status: str
+) -> None:
+    end = (400, {"error": {"message": message, "code": code}})
+    report, transcript = study(loopback, completion(None, SEARCH), end)
+    assert (report.status, report.text, report.is_gradable) == (status, "", False)
+    assert (report.iterations, report.output_tokens, len(transcript.steps)) == (1, 5, 1)
+    assert any(message in note for note in report.notes)
+
+
+def test_a_request_that_is_wrong_in_itself_is_no_report(loopback: Loopback) -> None:
+    with pytest.raises(ChatError):
+        study(loopback, (400, {"error": {"message": "unknown field 'tool_choice'"}}))
+
+
+def test_a_run_whose_search_never_worked_is_lost_not_scored(loopback: Loopback) -> None:
+    async def dead(query: str) -> str:
+        raise ToolError("HTTP 403: the key is revoked", service_failed=True)
+
+    tools = [Tool("search", function_schema("search"), dead), TOOLS[1]]
+    with pytest.raises(ChatError, match="the tool search never worked: Error: HTTP 403"):
+        study(loopback, completion(None, SEARCH), completion(REPORT), tools=tools)
+    turns = [completion(None, call("search", {"query": "q"}, f"c{n}")) for n in range(9)]
+    with pytest.raises(ChatError) as caught:
+        study(loopback, *turns, tools=tools)
+    assert caught.value.kind == "transient"
+    assert len(loopback.script) == 9 - 3, "given up after three calls"
+    loopback.script.clear()
+
+    async def recovers(query: str) -> str:
+        if query == "first":
+            raise ToolError("busy", service_failed=True)
+        return "found"
+
+    tools = [Tool("search", function_schema("search"), recovers)]
+    both = [call("search", {"query": query}, query) for query in ("first", "second")]
+    report, _ = study(loopback, completion(None, *both), completion(REPORT), tools=tools)
+    assert (report.status, report.failed_tool_calls) == ("answered", {"search": 1})

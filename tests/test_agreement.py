@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
 from lifesearch_kit.agreement import (
     accuracy,
     annotator_agreement,
+    clustered_interval,
     cohen_kappa,
     judge_agreement,
     mean_defined,
@@ -38,6 +40,11 @@ def test_kappa_by_hand() -> None:
         ([True], [False], 0.0),
         (["better", "worse", "even", "worse"], ["better", "worse", "even", "worse"], 1.0),
         ([1, 0, 1], [1.0, 0.0, 1.0], 1.0),
+        ([True, False], [1, 0], 1.0),
+        ([1.0, 0.0], [False, True], -1.0),
+        ([np.True_, False], [True, np.int64(0)], 1.0),
+        ([True, False, "even"], [1, 0, "even"], 1.0),
+        ([True, False], ["Pass", "Fail"], 0.0),
     ],
 )
 def test_defined_kappas(first: list[object], second: list[object], kappa: float) -> None:
@@ -104,6 +111,55 @@ def test_judge_measures_by_hand() -> None:
     assert row["kappa"] == pytest.approx(0.5)
 
 
+def test_an_accuracy_has_the_interval_of_as_many_decisions_as_its_reports_bear_out() -> None:
+    # Four reports of two rubrics with 2, 1, 1, 1 right: 5 of 8. Variance between them: 4/3 (0.75^2 + 3 * 0.25^2) / 8^2
+    # = 1/64, of 15/64 for one decision: 15, so all 8 count, times (1.960 / t_3)^2 = (1.960 / 3.182)^2: 3.035.
+    low, high = clustered_interval(5 / 8, [2, 1, 1, 1], [2, 2, 2, 2])
+    assert (low, high) == pytest.approx(proportion_confint(5 / 8 * 3.035, 3.035, method="wilson"), abs=1e-3)
+    # Reports that are all right or all wrong hold one decision each: 4 of them, (1.960 / 3.182)^2 * 4 * 3/4 = 1.138.
+    alike = clustered_interval(0.5, [2, 0, 2, 0], [2, 2, 2, 2])
+    assert alike == pytest.approx(proportion_confint(0.5 * 1.138, 1.138, method="wilson"), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("right", "made", "counted"), [([10], [10], 1), ([95], [100], 1), ([3, 4, 5], [3, 4, 5], 3), ([0, 0], [9, 0], 1)]
+)
+def test_reports_count_once_where_they_show_no_variance(right: list[int], made: list[int], counted: int) -> None:
+    share = sum(right) / sum(made)
+    wanted = proportion_confint(share * counted, counted, method="wilson")
+    assert clustered_interval(share, right, made) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_the_interval_of_clustered_decisions_covers() -> None:
+    # 14 reports of 17 rubrics, each report's chance to be judged right drawn from a beta distribution around 0.85.
+    rng = np.random.default_rng(1)
+    covered = []
+    for _ in range(500):
+        right = rng.binomial(17, rng.beta(17, 3, 14))
+        low, high = clustered_interval(right.sum() / (14 * 17), right, np.full(14, 17))
+        covered.append(low <= 0.85 <= high)
+    assert np.mean(covered) >= 0.92
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), max_size=8))
+def test_the_interval_holds_its_share(reports: list[tuple[int, int]]) -> None:
+    right, made = [one for one, _ in reports], [one for _, one in reports]
+    share = sum(right) / sum(made) if sum(made) else 0.5
+    low, high = clustered_interval(share, right, made)
+    assert np.isnan(low) if not sum(made) else 0 <= low <= share <= high <= 1
+
+
+def test_a_judge_with_few_verdicts_has_a_wide_interval() -> None:
+    rows = [judgments_of(signs).assign(task_id=f"T{at}") for at, signs in enumerate(["++++", "????", "????", "????"])]
+    labels = [labels_of("++++").assign(task_id=f"T{at}") for at in range(4)]
+    row = judge_agreement(pd.concat(rows), pd.concat(labels)).iloc[0]
+    assert list(row[["reports", "rubrics", "judged", "unjudged"]]) == [4, 16, 4, 12]
+    # All right, but in one report only: Wilson at 1 of 1 begins at 20.7%.
+    assert (row["mean_accuracy_pct"], row["high_pct"]) == (100.0, 100.0)
+    assert row["low_pct"] == pytest.approx(20.65, abs=0.01)
+
+
 def test_unjudged_and_even_votes_stand_beside_and_count_neither_way() -> None:
     row = judge_agreement(judgments_of("+?+.", "+--."), labels_of("++++")).iloc[0]
     # R1 ++, R2 ?-, R3 +- (even), R4 nothing: judged 2 + 3 of 8; right 2 of 2 and 1 of 3.
@@ -124,7 +180,7 @@ def test_one_pass_has_no_self_consistency_and_one_sided_labels_no_kappa() -> Non
 def test_a_judge_without_any_verdict_has_no_figures() -> None:
     row = judge_agreement(judgments_of("??"), labels_of("+-")).iloc[0]
     assert (row["judged"], row["unjudged"]) == (0, 2)
-    assert row[["mean_accuracy_pct", "majority_vote_pct", "kappa"]].isna().all()
+    assert row[["mean_accuracy_pct", "low_pct", "high_pct", "majority_vote_pct", "kappa"]].isna().all()
 
 
 def test_judges_are_compared_one_by_one_and_by_attribute() -> None:
@@ -183,6 +239,26 @@ def test_ties_take_mid_ranks() -> None:
     assert agreement.spearman.value == pytest.approx(3.75 / 4.5)
     assert agreement.kendall.value == pytest.approx(4 / 5)
     assert "with 4 of at least 5" in agreement.warning
+
+
+@pytest.mark.parametrize("computed", [0.1 + 0.2, 0.3 * (1 + 1e-12), 0.3])
+def test_values_that_differ_by_rounding_only_are_tied(computed: float) -> None:
+    systems = [f"S{at}" for at in range(7)]
+    x = pd.Series([computed, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0], index=systems)
+    y = pd.Series([1, 1, 2, 3, 4, 5, 6], index=systems)
+    agreement = rank_agreement(x, y)
+    assert agreement.spearman.value == pytest.approx(1.0)
+    assert agreement.kendall.value == pytest.approx(1.0)
+    assert rank_agreement(x * 1e9, y).kendall.value == pytest.approx(1.0)
+
+
+def test_small_differences_are_an_order_and_rounding_alone_is_none() -> None:
+    assert rank_agreement({"a": 80.001, "b": 80.0}, {"a": 2, "b": 1}).kendall.value == 1.0
+    alike = rank_agreement({"a": 0.1 + 0.2, "b": 0.3}, {"a": 2, "b": 1})
+    assert alike.kendall.value is None
+    assert "ties all" in alike.kendall.reason
+    endless = rank_agreement({"a": float("inf"), "b": 1.0, "c": -float("inf")}, {"a": 3, "b": 2, "c": 1})
+    assert endless.spearman.value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

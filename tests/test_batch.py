@@ -220,6 +220,33 @@ def test_a_failing_notebook_is_named_with_its_cell_and_the_others_run(
     assert "cell 4: IndexError" in page
 
 
+def test_what_reads_the_results_of_a_failed_notebook_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_notebook(tmp_path / "10_makes.ipynb", "1 / 0", parameters="results: str = 'x'")
+    maker = nbformat.read(tmp_path / "10_makes.ipynb", as_version=4)
+    maker.metadata["lifesearch_kit"] = {"makes": ["results"]}
+    nbformat.write(maker, tmp_path / "10_makes.ipynb")
+    write_notebook(tmp_path / "20_reads.ipynb", "print('old results')", parameters="results: str = 'x'")
+    write_notebook(tmp_path / "30_other.ipynb", "print('all is well')")
+    profile = write_profile(tmp_path, "notebooks: [10_makes, 20_reads, 30_other]\nresults: y\n")
+    assert main([str(profile)], notebooks=tmp_path, figures=tmp_path) == 1
+    told = capsys.readouterr()
+    assert "20_reads.ipynb: not run: 10_makes failed to make its 'results'" in told.err
+    assert "SKIPPED" in told.out
+    executed = tmp_path / "trial" / "notebooks"
+    assert not (executed / "20_reads.ipynb").exists()
+    assert "all is well" in (executed / "30_other.ipynb").read_text()
+    assert "20_reads.ipynb: not run" in (tmp_path / "trial" / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_date_without_quotes_is_told_to_have_some(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_notebook(tmp_path / "10_day.ipynb", "print(today)", parameters="today: str = ''")
+    profile = write_profile(tmp_path, "notebooks: [10_day]\ntoday: 2026-03-31\n")
+    assert main([str(profile)], notebooks=tmp_path, figures=tmp_path) == 2
+    assert "put it in quotes" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "death",
     [

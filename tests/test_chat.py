@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from loopback import NO_USAGE, Loopback, call, completion
 
 from lifesearch_kit.chat import Chat, Reply, Usage, cost
+from lifesearch_kit.chat_errors import Fault, explain
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.reply import read_reply
 from lifesearch_kit.settings import JudgeSettings, ModelSettings, SystemSettings
@@ -121,12 +123,55 @@ def test_address_that_is_none_is_refused() -> None:
         ([], ""),
         ("<think>B is likely</think>\nA", "A"),
         ("<think>never closed, so never said", ""),
-        ("It may be B.\n</think>\n\nA", "A"),
+        (" \n<thinking>B is likely</thinking>A", "A"),
+        ("# Report\n```\n</think>\n```\nThe rest.", "# Report\n```\n</think>\n```\nThe rest."),
+        ("A template ends so:\n<think>\nhm\n</think>\nA", "A template ends so:\n<think>\nhm\n</think>\nA"),
         ("Models write <think> and </think> around it.", "Models write <think> and </think> around it."),
     ],
 )
 def test_text_is_what_is_visible(content: Any, text: str) -> None:
     assert read_reply(completion(content)).text == text
+
+
+def test_a_lone_end_of_reasoning_is_kept_and_noted() -> None:
+    reply = read_reply(completion("It may be B.\n</think>\n\nA"))
+    assert reply.text == "It may be B.\n</think>\n\nA"
+    assert any("reasoning may be part of it" in note for note in reply.notes)
+
+
+@pytest.mark.parametrize(
+    "text", ["\n" * 40_000, " " * 40_000, "<think>" * 6_000, "</think>\n" * 5_000, "\t\n" * 20_000]
+)
+def test_long_odd_replies_are_read_quickly(text: str) -> None:
+    started = time.perf_counter()
+    read_reply(completion(text))
+    assert time.perf_counter() - started < 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>\n{"name": "search", "arguments": {"query": "tide table"}}\n</tool_call>',
+        "I will look it up.\n<function=search>tide table</function>",
+        '[TOOL_CALLS][{"name": "search"}]',
+        "<｜tool▁calls▁begin>search",
+    ],
+)
+def test_a_call_written_as_text_is_noted(text: str) -> None:
+    reply = read_reply(completion(text))
+    assert (reply.text, reply.tool_calls) == (text, ())
+    assert any("looks like a tool call" in note for note in reply.notes)
+    assert not read_reply(completion(text, call("search", {"query": "q"}))).notes
+
+
+def test_a_legacy_function_call_is_noted() -> None:
+    reply = read_reply(completion(None, function_call={"name": "search", "arguments": "{}"}))
+    assert reply.tool_calls == ()
+    assert any("legacy function_call" in note for note in reply.notes)
+
+
+def test_ordinary_reports_have_no_notes() -> None:
+    assert read_reply(completion("# Report\nA `<tool_call>` tag wraps a call; `</think>` ends a thought.")).notes == ()
 
 
 def test_message_without_content_key_keeps_its_calls() -> None:
@@ -307,6 +352,9 @@ def test_error_under_http_200_ends_as_an_error_when_it_stays(loopback: Loopback,
         ({"error": {"message": "no access", "code": "404"}}, "stop"),
         ({"message": "Unsupported content in the message"}, "request"),
         ({"error": {"message": "the context length is exceeded"}}, "request"),
+        ({"error": {"message": "the input was flagged by moderation"}}, "request"),
+        ({"error": {"message": "Insufficient balance"}}, "stop"),
+        ({"error": {"message": "wrong API key; correct it and try again"}}, "stop"),
     ],
 )
 def test_hopeless_error_under_http_200_is_not_retried(loopback: Loopback, body: Any, kind: str) -> None:
@@ -323,7 +371,7 @@ def test_vendors_words_and_code_are_shown(loopback: Loopback) -> None:
 
 
 def test_spent_quota_stops_after_its_retries(loopback: Loopback) -> None:
-    body = {"error": {"message": "the quota of the day is used up", "code": 429}}
+    body = {"error": {"message": "insufficient quota on this account", "code": 429}}
     error = error_of(loopback, body, body, body)
     assert (error.kind, error.status, len(loopback.requests)) == ("stop", 429, 3)
 
@@ -389,7 +437,21 @@ def test_judge_settings_are_refused_alike(loopback: Loopback) -> None:
         (413, "payload too large", "request", 1),
         (400, "messages[3]: role 'tool' is out of place", "request", 1),
         (429, "too many requests", "transient", 3),
-        (429, "You exceeded your current quota, check your billing", "stop", 3),
+        (429, "insufficient_quota: see your plan and billing", "stop", 3),
+        (429, "账户余额不足，请先付费", "stop", 3),
+        (
+            429,
+            "You exceeded your current quota, see your plan and billing. Quota: 25 a minute. Retry in 7.5s",
+            "transient",
+            3,
+        ),
+        (429, "Limit of tokens per min reached. Try again in 6s. Add a payment method under billing", "transient", 3),
+        (429, "Resource exhausted (check quota)", "transient", 3),
+        (429, "insufficient_quota, retry in 20s", "transient", 3),
+        (400, "insufficient tool messages after tool_calls", "request", 1),
+        (400, "your credit balance is too low", "stop", 1),
+        (400, "upstream: permission denied temporarily", "transient", 1),
+        (400, "max_tokens is too large: at most 4 output tokens", "stop", 1),
         (500, "oops", "transient", 3),
         (503, "overloaded", "transient", 3),
     ],
@@ -400,6 +462,64 @@ def test_kinds(loopback: Loopback, status: int, message: str, kind: str, request
     )
     assert (error.kind, error.status, len(loopback.requests)) == (kind, status, requests)
     assert message in str(error)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "code", "cause"),
+    [
+        (400, "This model's maximum context length is 8000 tokens", "context_length_exceeded", "too_long"),
+        (400, "prompt is too long: 9000 tokens > 8000", None, "too_long"),
+        (400, "The input token count (9000) exceeds the maximum number of tokens allowed (8000).", None, "too_long"),
+        (422, "`inputs` tokens + `max_new_tokens` must be <= 8000", None, "too_long"),
+        (400, "Range of input length should be [1, 8000]", None, "too_long"),
+        (400, "输入长度超过限制", "1261", "too_long"),
+        (413, "payload too large", None, "too_long"),
+        (413, "Request too large on tokens per minute (TPM): limit 8000", None, None),
+        (400, "max_tokens is too large: at most 4 output tokens", None, None),
+        (400, "messages[2].tool_calls[0].id: string too long", "string_above_max_length", None),
+        (
+            400,
+            "the prompt was flagged; see the safety reasoning guide and try another prompt",
+            "invalid_prompt",
+            "refused",
+        ),
+        (400, "the prompt triggered the content management policy", "content_filter", "refused"),
+        (400, "Input data may contain inappropriate content.", "data_inspection_failed", "refused"),
+        (400, "Content Exists Risk", None, "refused"),
+        (400, "内容可能包含敏感内容", "1301", "refused"),
+        (403, "the input was flagged by moderation", None, "refused"),
+        (403, "no access to this model", None, None),
+        (400, "messages[3]: role 'tool' is out of place", None, None),
+        (401, "the key was flagged", None, None),
+        (429, "the input is too long for your rate", None, None),
+    ],
+)
+def test_causes(status: int, message: str, code: str | None, cause: str | None) -> None:
+    # A run in its middle, where wrong words about reasoning would name the switch for it.
+    body = {"model": "m", "messages": [*QUESTION, {"role": "assistant", "content": "A"}], "max_tokens": 9}
+    error = explain(Fault(message, code), status, "HTTP", SystemSettings(name="C", model="m"), body)
+    assert error.cause == cause
+    assert cause is None or error.kind == "request"
+    assert "echo_reasoning" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "authentication service timeout",
+        "Upstream permission denied temporarily",
+        "The service does not exist right now, try later",
+        "Invalid value from the provider, please retry",
+        "upstream: maximum concurrent tokens limit reached, retry",
+        "moderation service timed out",
+        "模型不支持该请求，系统繁忙，请稍后再试",
+    ],
+)
+def test_trouble_that_passes_is_retried_whatever_else_it_says(loopback: Loopback, words: str) -> None:
+    loopback.script += [{"error": {"message": words}}, completion("whole report")]
+    assert ask(loopback).text == "whole report"
+    error = error_of(loopback, *[{"error": words}] * 3)
+    assert (error.kind, error.cause) == ("transient", None)
 
 
 def test_the_usual_error_type_does_not_make_one_bad_request_stop_all(loopback: Loopback) -> None:
@@ -431,7 +551,22 @@ def test_complaint_about_reasoning_names_endpoint_and_switch(
     assert switch in str(error)
 
 
+def test_a_key_across_the_end_of_a_long_message_is_not_shown(loopback: Loopback) -> None:
+    key = "stand-in-openai_api_key"
+    for field in ("message", "code"):
+        fault = {"message": "no", field: "x" * 490 + key}
+        assert "stand-in" not in str(error_of(loopback, (401, {"error": fault})))
+    assert "stand-in" not in str(error_of(loopback, (401, f"<p>{'x ' * 140}{key}</p>")))
+
+
 # Lone surrogates
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("field", ["message", "code", "param"])
+def test_half_characters_in_an_error_are_replaced(loopback: Loopback, status: int, field: str) -> None:
+    error = error_of(loopback, *[(status, {"error": {"message": "no", "code": "c", field: "half \ud83d"}})] * 3)
+    str(error).encode("utf-8")
 
 
 def test_half_characters_in_a_reply_are_replaced_and_noted(loopback: Loopback) -> None:

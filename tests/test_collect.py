@@ -7,15 +7,16 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from datetime import date
 from pathlib import Path
 
 import pytest
 from loopback import completion
 
-from lifesearch_kit.collect import grade, run_agents
+from lifesearch_kit.collect import grade, require_keys, run_agents
 from lifesearch_kit.errors import ChatError, InputError
-from lifesearch_kit.plan import plan_checks, plan_runs
+from lifesearch_kit.plan import day_told, plan_checks, plan_runs
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings, parse_settings
 from lifesearch_kit.store import Store, read_transcript
@@ -91,6 +92,92 @@ def test_a_refused_key_stops_at_once_and_keeps_what_is_done(loopback, tmp_path):
         assert len(store.judgments()) == 2
 
 
+def test_a_refused_key_of_one_judge_leaves_the_others_their_work(loopback, tmp_path):
+    def answer(body):
+        return (401, {"error": {"message": "key revoked"}}) if body["model"] == "bad" else YES
+
+    judges = [judge(loopback, name="refused", model="bad"), judge(loopback)]
+    loopback.script[:] = [answer] * 16
+    with pytest.raises(ChatError, match="key revoked") as caught:
+        graded(tmp_path, plan_checks(TASKS, REPORTS, judges), concurrency=2)
+    assert "8 done" in str(caught.value.__cause__)
+    with Store(tmp_path) as store:
+        assert {one.judge for one in store.judgments().values()} == {"j"}
+        assert len(store.judgments()) == 8
+    assert sum(body["model"] == "bad" for body in loopback.requests) <= 2
+
+
+def test_other_errors_come_out_as_they_are(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback)])
+    with pytest.raises(InputError, match="concurrency 0 runs nothing"):
+        graded(tmp_path, plan, concurrency=0)
+    with Store(tmp_path) as store:
+        store.add_judgments = lambda _: 1 / 0
+        loopback.script[:] = [YES] * 8
+        with pytest.raises(ZeroDivisionError):
+            asyncio.run(grade(plan, store))
+
+
+def test_a_prompt_that_asks_for_too_much_is_refused_before_any_call(loopback, tmp_path):
+    (tmp_path / "mine.txt").write_text("Weight $weight.", "utf-8")
+    with pytest.raises(InputError, match=r"asks for \$weight"):
+        plan_checks(TASKS, REPORTS, [judge(loopback, prompt_en=str(tmp_path / "mine.txt"))])
+
+
+def test_equal_causes_are_counted_together(loopback, tmp_path):
+    def busy(_):
+        return 503, {"error": {"message": f"busy, request {uuid.uuid4().hex}"}}
+
+    loopback.script[:] = [busy] * 8
+    with pytest.raises(ChatError, match=r"nothing could be done; .* 8 failed \(.*busy, request \.\.\.\)"):
+        graded(tmp_path, plan_checks(TASKS, REPORTS, [judge(loopback)]))
+
+
+def test_an_endpoint_that_has_gone_is_given_up(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback)], repeats=20)
+    loopback.script[:] = [YES] * 5 + [BUSY] * 155
+    with pytest.raises(ChatError, match="busy"):
+        graded(tmp_path, plan, concurrency=2)
+    assert len(loopback.requests) < 25
+    loopback.script[:] = ([YES] * 3 + [BUSY] * 10) * 12
+    _, summary = graded(tmp_path, plan, concurrency=2)
+    assert summary.done > 20, "failures with successes between them are no reason to give up"
+
+
+def test_two_processes_do_not_pay_for_one_run(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback)])
+    with Store(tmp_path) as other, other.claim(), pytest.raises(InputError, match="another process is at work"):
+        graded(tmp_path, plan)
+    assert loopback.requests == []
+    loopback.script[:] = [YES] * 8
+    assert graded(tmp_path, plan)[1].done == 8
+
+
+def test_all_missing_keys_are_named_at_once(loopback, monkeypatch):
+    for name in ("SERPER_API_KEY", "ABSENT_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(InputError) as caught:
+        require_keys([judge(loopback), judge(loopback, name="k", api_key_env="ABSENT_KEY")], live_tools=True)
+    serper, absent = caught.value.faults
+    assert "SERPER_API_KEY, which web search needs" in serper
+    assert "ABSENT_KEY, which k needs" in absent
+
+
+def test_a_plan_of_nothing_is_refused(loopback):
+    with pytest.raises(InputError, match="repeats 0"):
+        plan_checks(TASKS, REPORTS, [judge(loopback)], repeats=0)
+    with pytest.raises(InputError, match="runs 0"):
+        plan_runs(TASKS, [], [], runs=0, today=TODAY)
+
+
+def test_the_day_is_as_given_or_that_of_the_start(tmp_path):
+    with Store(tmp_path) as store:
+        assert day_told("2026-03-31", store) == date(2026, 3, 31)
+        assert day_told("", store) == store.started()
+        with pytest.raises(InputError, match=r"'31\.3\.2026' is no date"):
+            day_told("31.3.2026", store)
+
+
 def test_no_more_requests_at_once_than_allowed(loopback, tmp_path):
     lock, now, most = threading.Lock(), [0], [0]
 
@@ -152,6 +239,27 @@ def test_a_changed_system_runs_again_under_its_name(loopback):
     keys = [key(), key(model="n"), key(reasoning_effort="high"), key(max_steps=3), key(extra_body={"top_p": 1})]
     assert len(set(keys)) == len(keys)
     assert key(api_key_env="OTHER", max_retries=9) == key()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "complaint"),
+    [
+        ("api_key_env", "sk-proj-1234567890", "this is no name of an environment variable"),
+        ("base_url", "https://user:word@vendor.example/v1", "may hold no user name"),
+        ("temperature", "Default", '"Default" is no temperature'),
+        ("max_output_tokens", -5, "greater than or equal to 1"),
+        ("max_seconds", 0, "greater than 0"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused_and_no_secret_repeated(field, value, complaint):
+    with pytest.raises(InputError) as caught:
+        parse_settings([{"name": "a", "model": "m", field: value}, "b"], SystemSettings)
+    wrong, no_mapping = caught.value.faults
+    assert f"field '{field}'" in wrong
+    assert complaint in wrong
+    assert "sk-proj" not in wrong
+    assert "word@" not in wrong
+    assert "'b' is no mapping" in no_mapping
 
 
 def test_wrong_settings_are_all_named():

@@ -65,6 +65,10 @@ def found(findings: pd.DataFrame) -> list[tuple[str, str | None, float]]:
         "| Berths | 15 | [Port bulletin](https://port.selwick.example/b) | 2 May 2026 |",
         "| 泊位 | 15 | 港口公报 | 2026年5月2日 |",
         "Fifteen berths (Port Authority, May 2026).",
+        "At the end of June 2026 there were 15 berths.",
+        "The fifteenth berth opened on 2 May 2026.",
+        "The share closed at 31 on 2 May 2026.",
+        "截止2026年5月，泊位为15个。",
     ],
 )
 def test_something_dated_after_the_cutoff_is_found_with_its_sentence(dated: str) -> None:
@@ -96,6 +100,17 @@ def test_something_dated_after_the_cutoff_is_found_with_its_sentence(dated: str)
         "| Fri 29 May 2026 | High water 05:02 | Tide table | 12 January 2026 |",
         "| Release 2.14 | Released: 2 February 2026; Support ends: 30 September 2026 | 14 February 2026 |",
         "It cost 2026.05 million and 5/6 of it was paid.",
+        "Ends: 30 September 2026",
+        "**Expiry date**: 30 September 2026",
+        "# Support ends 30 September 2026",
+        "Release 2.14, released 2 February 2026, support ends 30 September 2026.",
+        "The scheme was opened in 2025 and closes on 30 September 2026.",
+        "Sales started in 2025; the offers end on 1 May 2026.",
+        "Published in 2025; valid through 30 September 2026.",
+        "报名截止：2026年9月30日",
+        "申请截止日期为2026年9月30日，数据已公布。",
+        "支持结束日期：2026年9月30日",
+        "申报已于2025年开始，2026年9月30日截止。",
         "",
     ],
 )
@@ -150,6 +165,16 @@ def test_criteria_about_the_cutoff_are_told_apart(criterion: str, about: bool) -
         ("共14个泊位。", "回复应引用《澜亭港章程》。", ["澜亭港章程"]),
         ("The port authority says so.", "The response should name the Port Authority.", []),
         ("It says so.", "The response should name the Port Authority.", ["Port Authority"]),
+        ("Too long.", "The response should keep it within 150 words (up to 165 accepted).", []),
+        ("太长了。", "回复应把全文长度控制在800至1200字之间（720至1320字视为合格）。", []),
+        ("It grew.", "The response should give growth of 20% (19% to 21% accepted).", ["20"]),
+        ("有所增长。", "回复应给出增幅约30%（29%至31%均可）。", ["30"]),
+        ("It has 9.", "The response should say 7, not the 12 first reported in May 2026.", ["7"]),
+        ("It has 9.", "The response should not say 12 but 7.", ["7"]),
+        ("共９个。", "回复应给出9个泊位和约12.5%的增幅。", ["12.5"]),
+        ("共9个。", "回复应给出7个，不采用2026年5月修订的12个。", ["7"]),
+        ("It has 9.", "The response should leave out the 12 berths of Port Selwick.", []),
+        ("It has 9.", "The response should keep the 36 ships of August 2026 out of the comparison.", []),
     ],
 )
 def test_details_that_a_text_lacks_are_listed(text: str, criterion: str, absent: list[str]) -> None:
@@ -176,7 +201,8 @@ def test_passages_are_the_text_and_the_closest_one_shares_its_subject() -> None:
 def test_asking_back_and_silence_lose_everything() -> None:
     asked = failure_modes(RUBRICS, report(QUESTION_BACK, "asked_back"))
     assert found(asked) == [("premature_clarification", None, 1.0)]
-    assert asked.loc[0, "evidence"].startswith("Which of the two ports")
+    assert asked.loc[0, "evidence"] in QUESTION_BACK
+    assert len(asked.loc[0, "evidence"]) > 20
     for status, text in (("empty", ""), ("refused", "I cannot help."), ("step_limit", ""), ("token_limit", " ")):
         silent = failure_modes(RUBRICS, report(text, status))
         assert found(silent) == [("no_report", None, 1.0)]
@@ -215,10 +241,22 @@ def test_a_task_without_a_cutoff_has_no_temporal_scope() -> None:
     assert failure_modes(open_end, report("There were 15 berths in May 2026.")).empty
 
 
-def test_unjudged_rubrics_and_even_repeats_are_not_failed() -> None:
+def test_a_rubric_weighs_the_share_of_its_decided_repeats_that_fail_it() -> None:
     assert failure_modes(RUBRICS, report("14 berths."), verdicts("?+++")).empty
     repeats = pd.concat([verdicts("-+++"), verdicts("+-++", 2), verdicts("?-++", 3)])
-    assert found(failure_modes(RUBRICS, report("14 berths."), repeats)) == [("missing_details", "R2", 0.3)]
+    # R1 fails 1 of 2 decided repeats, R2 fails 2 of 3: 0.5 / 2 and 0.3 * 2 / 3.
+    assert found(failure_modes(RUBRICS, report("14 berths."), repeats)) == [
+        ("missing_details", "R1", 0.25),
+        ("unmet_requirement", "R2", 0.2),
+    ]
+
+
+def test_a_failed_rubric_whose_details_are_all_there_is_an_unmet_requirement() -> None:
+    text = "In 2025 Selwick missed 4.82 million TEU, writes the Port Authority of Selwick in its own long report."
+    findings = failure_modes(RUBRICS, report(text), verdicts("-+-+"))
+    assert found(findings) == [("unmet_requirement", "R1", 0.5), ("unmet_requirement", "R3", 0.2)]
+    assert findings["detail"].tolist() == ["", ""]
+    assert findings["evidence"].tolist() == [text, text]
 
 
 def test_several_judges_or_unknown_tasks_are_refused() -> None:
@@ -247,9 +285,14 @@ TEXTS = ("14 berths.", "15 berths in May 2026. See 2026-04-02.", QUESTION_BACK, 
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.text("+-", min_size=4, max_size=4), st.sampled_from(TEXTS), st.sampled_from(["answered", "asked_back"]))
-def test_what_the_findings_cost_adds_up_to_what_the_score_lacks(signs: str, text: str, status: str) -> None:
+@given(
+    st.lists(st.text("+-", min_size=4, max_size=4), min_size=1, max_size=4),
+    st.sampled_from(TEXTS),
+    st.sampled_from(["answered", "asked_back"]),
+)
+def test_what_the_findings_cost_adds_up_to_what_the_score_lacks(repeats: list[str], text: str, status: str) -> None:
     reports = report(text, status)
-    lost = failure_modes(RUBRICS, reports, verdicts(signs))["weight_lost"].sum()
-    score = report_scores(RUBRICS, verdicts(signs), reports)["score"].iloc[0]
+    judgments = pd.concat([verdicts(signs, repeat) for repeat, signs in enumerate(repeats, 1)], ignore_index=True)
+    lost = failure_modes(RUBRICS, reports, judgments)["weight_lost"].sum()
+    score = report_scores(RUBRICS, judgments, reports)["score"].mean()
     assert lost == pytest.approx(1 - score)

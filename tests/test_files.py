@@ -161,8 +161,33 @@ def test_rubrics_may_stand_in_a_csv(write):
         name="b.csv",
     )
     faults = faults_of(read_tasks, tasks, bad)
-    assert [fault.split(": ")[0] for fault in faults] == [f"{bad}:2", f"{bad}:3", f"{bad}:3"]
-    assert "no task of" in faults[2]
+    assert sorted(fault.split(": ")[0] for fault in faults) == [f"{bad}:2", f"{bad}:3", f"{bad}:3"]
+    assert "no task of" in faults[0]
+    both = write(task(), name="both.jsonl")
+    assert "field 'rubrics': they are in" in faults_of(read_tasks, both, rubrics)[0]
+    unnumbered = write("task_id,criterion,weight", "t1,First.,0.1", "t1,Second.,0.2", name="u.csv")
+    assert [one.rubric_id for one in read_tasks(tasks, unnumbered)[0].rubrics] == ["R1", "R2"]
+    twice = write("task_id,weight,weight", "t1,0.1,0.2", name="w.csv")
+    assert "column weight stands twice" in faults_of(read_tasks, tasks, twice)[0]
+    underscored = write(header, "t1,a,Port.,Objective,Explicit,Must Have,0_1", name="n.csv")
+    assert '"0_1" is no number' in faults_of(read_tasks, tasks, underscored)[0]
+
+
+def test_a_name_is_read_without_what_cannot_be_seen(write):
+    path = write(task(task_id=" t1", domain="Everyday\u200b  facts"))
+    with pytest.warns(InputWarning, match="was read as 'Everyday facts'"):
+        assert (read_tasks(path)[0].task_id, read_tasks(path)[0].domain) == ("t1", "Everyday facts")
+
+
+def test_half_a_character_is_replaced_and_said(write):
+    path = write(task(query="Half \ud83d and whole 😀?"))
+    with pytest.warns(InputWarning, match=f"{path}:1: 1 half characters were replaced"):
+        assert read_tasks(path)[0].query == "Half \ufffd and whole 😀?"
+
+
+def test_costs_and_times_are_finite(write):
+    path = write('{"system": "s", "task_id": "t", "text": "x", "cost": NaN}', name="reports.jsonl")
+    assert "field 'cost'" in faults_of(read_reports, path)[0]
 
 
 def test_json_lists_are_read_by_item(write):
@@ -184,6 +209,7 @@ def test_labels_say_pass_or_fail(write):
         ("absent.jsonl", None, "there is no such file"),
         ("tasks.txt", b"", "use .jsonl, .json or .csv"),
         ("tasks.jsonl", b'{"task_id":\n"\xff"}', ":2: byte 0xff is no UTF-8"),
+        ("tasks.jsonl", b"[" * 100_000, "nested too deeply"),
     ],
 )
 def test_unreadable_files(tmp_path, name, content, complaint):

@@ -61,7 +61,9 @@ def test_a_verdict_is_kept_with_all_that_came_with_it(loopback):
     [
         (completion(YES, finish="length"), "truncated"),
         (completion("", finish="length"), "truncated"),
+        (completion(YES, finish="max_tokens"), "truncated"),
         (completion(YES, finish="content_filter"), "refused"),
+        (completion(YES, finish="SAFETY"), "refused"),
         (completion(None, refusal="I will not."), "refused"),
         (completion(None), "unparseable"),
         (completion("   "), "unparseable"),
@@ -134,5 +136,7 @@ def test_the_fingerprint_follows_what_was_judged(loopback):
         (TASK, REPORT, RUBRIC, judge_settings(loopback, prompt_en="judge_zh")),
     ]
     assert len({base, *(judgment_fingerprint(*edit) for edit in edits)}) == 1 + len(edits)
+    longer = judge_settings(loopback, max_report_characters=9, prompt_zh="judge_en")
+    assert judgment_fingerprint(TASK, REPORT, RUBRIC, longer) == base, "what an English rubric does not see"
     unseen = RUBRIC.model_copy(update={"weight": 0.1})
     assert judgment_fingerprint(TASK, REPORT, unseen, judge_settings(loopback, max_retries=3)) == base

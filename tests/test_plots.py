@@ -296,9 +296,50 @@ def test_the_error_bars_are_the_intervals_or_one_deviation_each_way() -> None:
 
 
 def test_a_score_with_open_rubrics_is_drawn_as_its_bounds() -> None:
-    scores = pd.DataFrame({"system": ["a"], "score_pct": [np.nan], "low_pct": [41.25], "high_pct": [47.9]})
-    ax = plots.overall_bars(scores, plots.system_looks(["a"]), note="n")
+    scores = pd.DataFrame(
+        {
+            "system": ["a", "b"], "score_pct": [np.nan, 30.0], "lower_pct": [41.25, 30.0], "upper_pct": [47.9, 30.0],
+            "low_pct": [20.0, 25.0], "high_pct": [60.0, 35.0],
+        }
+    )  # fmt: skip
+    ax = plots.overall_bars(scores, plots.system_looks(["a", "b"]), note="n")
     assert "41.2 to 47.9" in [text.get_text() for text in ax.texts]
+    sure, possible = ax.containers[1].patches, ax.containers[0].patches
+    assert [bar.get_width() for bar in sure] == [41.25, 30.0]
+    assert (possible[0].get_x(), possible[0].get_width(), possible[1].get_width()) == (41.25, pytest.approx(6.65), 0)
+
+
+def test_a_system_with_missing_reports_says_so_beside_its_bar() -> None:
+    ax = plots.overall_bars(SCORES.head(2).assign(tasks=[3, 10], missing=[21, 0]), LOOKS, note="n")
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels == [f"{SYSTEMS[0]}\n3 tasks, 21 reports missing", SYSTEMS[1]]
+
+
+def test_systems_are_ordered_by_what_they_have_for_certain() -> None:
+    scores = pd.DataFrame({"system": ["few", "whole"], "score_pct": [100.0, 80.0], "lower_pct": [30.0, 80.0]})
+    assert plots.system_order(scores) == ["whole", "few"]
+
+
+def test_a_domain_says_how_many_tasks_each_system_has() -> None:
+    domains = DOMAINS.assign(tasks=[4, 4, 1, *[4] * (len(DOMAINS) - 3)])
+    columns = [label.get_text() for label in plots.domain_heatmap(domains, SYSTEMS, note="n").get_xticklabels()]
+    assert [one.split("n = ")[1] for one in columns] == ["1 to 4", "4"]
+
+
+def test_systems_without_a_score_leave_an_empty_figure() -> None:
+    ax = plots.score_against(SCORES.assign(score_pct=np.nan), "iterations", LOOKS, label="steps", note="none scored")
+    assert not ax.collections[0].get_paths()
+    assert "none scored" in [text.get_text() for text in ax.texts]
+
+
+def test_a_long_notice_is_broken_to_the_width_of_the_picture(tmp_path: Path) -> None:
+    ax = plots.overall_bars(SCORES, LOOKS, note="n")
+    notice = "Rule-based baselines wrote this. " * 6
+    plots.save_figure(plots.figure_of(ax), SCORES, profile="p", slug="s", caption="c", notice=notice, figures=tmp_path)
+    height, width = plt.imread(tmp_path / "p" / "s.png").shape[:2]
+    assert width < 8.8 * 150  # the figure is 8 inches wide; dots an inch: 150
+    assert height < width
+    assert json.loads((tmp_path / "p" / "s.json").read_text())["notice"] == notice
 
 
 def test_the_dataset_is_counted() -> None:

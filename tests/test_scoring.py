@@ -136,11 +136,65 @@ def test_a_missing_report_is_counted_and_not_scored() -> None:
     first = [judged("A", "T", "+"), judged("A", "U", "-"), judged("B", "T", "-"), judged("B", "U", "-")]
     judgments = pd.concat([*first, judged("A", "T", "+", run=2)])
     scores = report_scores(rubrics_of(T=[0.5], U=[0.5]), judgments, reports)
-    assert scores[scores["missing"]][["system", "task_id", "run"]].to_numpy().tolist() == [["A", "U", 2]]
+    lost = [["A", "U", 2], ["B", "T", 2], ["B", "U", 2]]
+    assert scores[scores["missing"]][["system", "task_id", "run"]].to_numpy().tolist() == lost
     systems = system_scores(scores).set_index("system")
     # Run 1: (1 + 0) / 2; run 2: 1 over the one task there is.
     assert systems.loc["A", "score_pct"] == 75.0
-    assert list(systems.loc["A", ["tasks", "missing"]]) == [2, 1]
+    assert list(systems.loc["A", ["runs", "tasks", "missing"]]) == [2, 2, 1]
+    # The missing report at 0 or 1: run 2 is (1 + 0) / 2 or (1 + 1) / 2.
+    assert list(systems.loc["A", ["lower_pct", "upper_pct"]]) == [50.0, 75.0]
+
+
+def test_a_run_that_was_lost_whole_shows_where_another_system_made_it() -> None:
+    reports = reports_of(("A", "T", 1), ("A", "T", 2), ("B", "T", 2))
+    judgments = pd.concat([judged("A", "T", "+"), judged("A", "T", "-", run=2), judged("B", "T", "+", run=2)])
+    scores = report_scores(rubrics_of(T=[0.5]), judgments, reports)
+    systems = system_scores(scores).set_index("system")
+    assert list(systems.loc["B", ["runs", "tasks", "missing", "score_pct"]]) == [1, 1, 1, 100.0]
+    # Run 1 could have been 0 or 1, run 2 is 1.
+    assert list(systems.loc["B", ["lower_pct", "upper_pct"]]) == [50.0, 100.0]
+    runs = run_scores(scores).set_index(["system", "run"])
+    assert math.isnan(runs.loc[("B", 1), "score"])
+    assert list(runs.loc[("B", 1), ["tasks", "missing"]]) == [0, 1]
+
+
+def test_a_system_with_the_easy_tasks_only_is_not_ahead_for_certain() -> None:
+    # Of four tasks, C passes three; P has but one report, which passes: 25% to 100% against 75%.
+    rubrics = rubrics_of(T=[0.5], U=[0.5], V=[0.5], W=[0.5])
+    parts = [judged("P", "T", "+"), *(judged("C", task, sign) for task, sign in zip("TUVW", "+++-", strict=True))]
+    systems = system_scores(report_scores(rubrics, pd.concat(parts)))
+    assert systems["system"].tolist() == ["C", "P"]
+    rows = systems.set_index("system")[["score_pct", "lower_pct", "upper_pct", "missing"]]
+    assert rows.loc["P"].tolist() == [100.0, 25.0, 100.0, 3]
+    assert unsettled_pairs(systems)[["system_a", "system_b"]].to_numpy().tolist() == [["C", "P"]]
+
+
+def test_bounds_that_touch_but_for_rounding_leave_nothing_open() -> None:
+    upper = 100 * (0.1 + 0.2)
+    systems = pd.DataFrame(
+        {"judge": "J", "system": ["A", "B"], "lower_pct": [0.0, 100 * 0.3], "upper_pct": [upper, 100 * 0.3]}
+    )
+    assert upper > 100 * 0.3
+    assert unsettled_pairs(systems).empty
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from("+-m"), min_size=1, max_size=8).filter(lambda signs: set(signs) != {"m"}))
+def test_bounds_hold_whatever_missing_reports_would_have_scored(signs: list[str]) -> None:
+    tasks = [f"T{number}" for number in range(len(signs))]
+    rubrics = rubrics_of(**{task: [0.5] for task in tasks})
+
+    def row(filled: list[str]) -> pd.Series:
+        there = [judged("A", task, sign) for task, sign in zip(tasks, filled, strict=True) if sign != "m"]
+        return only(system_scores(report_scores(rubrics, pd.concat(there))))
+
+    at_worst, at_best = (row([sign.replace("m", other) for sign in signs])["score_pct"] for other in "-+")
+    still_missing = row(signs)
+    assert still_missing["lower_pct"] == pytest.approx(at_worst)
+    assert still_missing["upper_pct"] == pytest.approx(at_best)
+    assert still_missing["lower_pct"] <= still_missing["score_pct"] + 1e-9
+    assert still_missing["score_pct"] <= still_missing["upper_pct"] + 1e-9
 
 
 def test_a_report_that_no_judge_saw_is_unjudged() -> None:

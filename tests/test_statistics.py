@@ -8,7 +8,7 @@ import pytest
 
 from lifesearch_kit.errors import InputError, UnjudgedError
 from lifesearch_kit.scoring import system_scores
-from lifesearch_kit.statistics import bootstrap_intervals, paired_differences
+from lifesearch_kit.statistics import INTERVAL_WORDS, bootstrap_intervals, paired_differences
 
 
 def scores_of(table: dict[str, list[float | None]], runs: int = 1) -> pd.DataFrame:
@@ -36,6 +36,45 @@ def test_interval_of_a_share_is_near_its_normal_approximation() -> None:
     assert row["score_pct"] == 60.0
     assert row["low_pct"] == pytest.approx(60 - 1.96 * 3.46, abs=0.6)
     assert row["high_pct"] == pytest.approx(60 + 1.96 * 3.46, abs=0.6)
+
+
+@pytest.mark.parametrize("tasks", [7, 14, 100])
+@pytest.mark.parametrize(("a", "b"), [(1.2, 1.8), (5.0, 2.0), (0.5, 0.5)])
+def test_intervals_of_95_percent_cover_about_as_often(tasks: int, a: float, b: float) -> None:
+    # 800 systems whose tasks' scores follow a beta distribution with mean a / (a + b): the standard error of the share
+    # that is covered is 0.8 points. Plain percentiles reach 86% to 89% at 7 tasks.
+    drawn = np.random.default_rng(tasks).beta(a, b, (800, tasks))
+    scores = scores_of({f"S{number}": list(values) for number, values in enumerate(drawn)})
+    ends = bootstrap_intervals(scores, np.random.default_rng(2), 1000)
+    covered = ((ends["low_pct"] <= 100 * a / (a + b)) & (100 * a / (a + b) <= ends["high_pct"])).mean()
+    assert 0.91 <= covered <= 0.98
+    assert ends["low_pct"].min() >= 0
+    assert ends["high_pct"].max() <= 100
+
+
+def test_paired_intervals_of_few_tasks_cover_about_as_often() -> None:
+    rng = np.random.default_rng(5)
+    table = {"base": [0.5] * 7} | {f"S{number}": list(rng.beta(1.2, 1.8, 7)) for number in range(60)}
+    pairs = paired_differences(scores_of(table), np.random.default_rng(2), 1000)
+    ends = pairs[pairs["system_a"] == "base"]
+    assert ((ends["low_pct"] <= 10) & (ends["high_pct"] >= 10)).mean() >= 0.88  # the mean of these is 0.4
+
+
+@pytest.mark.filterwarnings("error")
+def test_few_tasks_among_many_give_an_interval_and_one_gives_none() -> None:
+    few = scores_of({"A": [0.2, 0.4, *[None] * 8], "B": [0.5, *[None] * 9], "C": [0.1 * at for at in range(10)]})
+    ends = bootstrap_intervals(few, np.random.default_rng(0), 500).set_index("system")
+    assert ends.loc["A", ["low_pct", "high_pct"]].tolist() == pytest.approx([20.0, 40.0])
+    assert ends.loc["B", "score_pct"] == 50.0
+    assert ends.loc["B", ["low_pct", "high_pct"]].isna().all()
+    pairs = paired_differences(few, np.random.default_rng(0), 500).set_index(["system_a", "system_b"])
+    assert pairs.loc[("A", "C"), ["low_pct", "high_pct"]].notna().all()
+    assert pairs.loc[("B", "C"), ["low_pct", "high_pct"]].isna().all()
+
+
+def test_the_words_for_captions_name_the_level_and_what_is_resampled() -> None:
+    assert "95%" in INTERVAL_WORDS
+    assert "over tasks" in INTERVAL_WORDS
 
 
 def test_a_wider_level_holds_a_narrower_one_and_the_seed_decides() -> None:

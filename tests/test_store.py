@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
 
 import pytest
 
+from lifesearch_kit import store as store_module
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import Judgment, Report
 from lifesearch_kit.store import Store, read_transcript
@@ -74,6 +76,34 @@ def test_reports_come_back_with_their_transcripts(tmp_path):
         assert read_transcript(tmp_path / stored.transcript) == transcript
         assert list(store.reports().values()) == [stored]
         assert list((tmp_path / "transcripts").rglob("*.part")) == []
+
+
+def test_the_first_report_stays_with_its_own_transcript(tmp_path):
+    def made(text):
+        report = Report(system="s", task_id="t", text=text, fingerprint="f")
+        step = Step(number=1, message={"content": text})
+        return report, Transcript(system="s", task_id="t", run=1, system_prompt="p", question="q", steps=(step,))
+
+    with Store(tmp_path) as one, Store(tmp_path) as other:
+        first, second = one.add_report(*made("first")), other.add_report(*made("second"))
+        assert first == second == next(iter(other.reports().values()))
+        assert read_transcript(tmp_path / first.transcript).steps[0].message["content"] == "first"
+        assert len(list((tmp_path / "transcripts").rglob("*.gz"))) == 1
+
+
+def test_a_run_keeps_the_day_it_was_started_on(tmp_path, monkeypatch):
+    class Later(date):
+        @classmethod
+        def today(cls):
+            return cls(2030, 1, 1)
+
+    with Store(tmp_path) as store:
+        day = store.started()
+    monkeypatch.setattr(store_module, "date", Later)
+    with Store(tmp_path) as store:
+        assert store.started() == day
+    with Store(tmp_path / "new") as store:
+        assert store.started() == date(2030, 1, 1)
 
 
 def test_damaged_files_are_named(tmp_path):

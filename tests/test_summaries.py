@@ -11,11 +11,18 @@ import pytest
 from lifesearch_kit import summaries
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.frames import judgments_frame, labels_frame, reports_frame, rubrics_frame, tasks_frame
-from lifesearch_kit.judge_summaries import judge_summary, rank_words, reference_labels
+from lifesearch_kit.judge_summaries import judge_interval_words, judge_summary, rank_words, reference_labels
 from lifesearch_kit.measures import rank_agreement
-from lifesearch_kit.provenance import BASELINE_JUDGE, BASELINES, SOME_BASELINES, provenance_notice
+from lifesearch_kit.provenance import (
+    BASELINE_JUDGE,
+    BASELINES,
+    SOME_BASELINE_JUDGES,
+    SOME_BASELINES,
+    provenance_notice,
+)
 from lifesearch_kit.records import Judgment, Label, Report, Rubric, Task
 from lifesearch_kit.results import Results
+from lifesearch_kit.statistics import INTERVAL_WORDS, bootstrap_intervals
 
 EMPTY = Results(Path())
 RUBRICS = (Rubric(rubric_id="R1", criterion="One.", weight=0.6), Rubric(rubric_id="R2", criterion="Two.", weight=0.4))
@@ -65,7 +72,9 @@ def test_the_overall_table_is_computed_from_judgments() -> None:
     assert (table["low_pct"] <= table["score_pct"]).all()
     assert (table["score_pct"] <= table["high_pct"]).all()
     assert table.loc["a", ["iterations", "output_tokens_k", "report_characters"]].tolist() == [4, 1.5, 5]
-    assert summaries.interval_words(scores) == "error bars: 95% bootstrap intervals over tasks"
+    assert summaries.interval_words(scores) == f"error bars: {INTERVAL_WORDS}"
+    assert summaries.judge_words(scores) == "graded by j"
+    assert summaries.size_words(table) == "2 systems, 2 runs of 2 tasks"
     runs = summaries.run_summary(scores).set_index(["system", "run"])["score_pct"]
     assert runs["a", 1] == pytest.approx(80)
 
@@ -77,11 +86,67 @@ def test_open_rubrics_become_bounds() -> None:
     row = summaries.system_summary(data, scores, np.random.default_rng(1)).iloc[0]
     # Run 1 lies between (0.6 + 1)/2 = 0.8 and 1, run 2 is 1: the mean lies between 90% and 100%.
     assert np.isnan(row["score_pct"])
-    assert (row["low_pct"], row["high_pct"]) == (pytest.approx(90), pytest.approx(100))
-    assert summaries.interval_words(scores) == "error bars: the bounds that unjudged rubrics leave (1 in all)"
+    assert (row["lower_pct"], row["upper_pct"]) == (pytest.approx(90), pytest.approx(100))
+    # At worst the tasks score 0.8 and 1, so that resamples of two tasks reach down to 80%.
+    assert (row["low_pct"], row["high_pct"]) == (pytest.approx(80), pytest.approx(100))
+    assert summaries.interval_words(scores).endswith(": a (1 unjudged)")
     languages = summaries.language_summary(scores, np.random.default_rng(1)).set_index("language")
     assert languages.loc["en", "score_pct"] == pytest.approx(100)
     assert np.isnan(languages.loc["zh", "score_pct"])
+
+
+def test_an_open_rubric_of_one_system_leaves_the_intervals_of_the_others() -> None:
+    whole, (first, *others) = results(), VERDICTS["a"]
+    data = results({"a": ((None, first[1]), *others), "b": VERDICTS["b"]})
+    with pytest.warns(InputWarning, match="unjudged"):
+        scores = summaries.graded_reports(data)
+    ends = ["low_pct", "high_pct"]
+    table = summaries.system_summary(data, scores, np.random.default_rng(1)).set_index("system")
+    settled = summaries.system_summary(whole, summaries.graded_reports(whole), np.random.default_rng(1))
+    settled = settled.set_index("system")
+    assert table.loc["b", ends].tolist() == settled.loc["b", ends].tolist()
+    assert table.loc["b", "score_pct"] == pytest.approx(30)
+    # The verdict was a Pass: its failure lowers the worst case, the best case is what it was.
+    assert table.loc["a", "low_pct"] < settled.loc["a", "low_pct"]
+    assert table.loc["a", "high_pct"] == settled.loc["a", "high_pct"]
+    assert summaries.interval_words(scores).endswith(": a (1 unjudged)")
+
+
+def test_without_anything_open_the_interval_is_the_bootstrap_itself() -> None:
+    scores = summaries.graded_reports(results())
+    table = summaries.open_intervals(scores, np.random.default_rng(3), 300)
+    seed = np.random.default_rng(3).integers(2**32)
+    plain = bootstrap_intervals(scores, np.random.default_rng(seed), 300)
+    pd.testing.assert_frame_equal(table, plain[["system", "low_pct", "high_pct"]])
+
+
+def test_missing_reports_widen_the_interval_and_are_told() -> None:
+    data = results()
+    assert data.reports is not None
+    assert data.judgments is not None
+    parts = [part[~((part["system"] == "a") & (part["task_id"] == "t2"))] for part in (data.reports, data.judgments)]
+    fewer = Results(**{**vars(data), "reports": parts[0], "judgments": parts[1]})
+    scores = summaries.graded_reports(fewer)
+    table = summaries.system_summary(fewer, scores, np.random.default_rng(1)).set_index("system")
+    # a scores 1.0 and 0.6 on t1 alone: 80%. With t2 it lies between (0.8 + 0)/2 and (0.8 + 1)/2; resamples of t1 and a
+    # worthless t2 reach down to 0, of t1 and a perfect one up to 100%.
+    row = table.loc["a", ["tasks", "missing", "score_pct", "lower_pct", "upper_pct", "low_pct", "high_pct"]]
+    assert row.tolist() == pytest.approx([1, 2, 80, 40, 90, 0, 100])
+    assert summaries.size_words(table) == "2 systems, 2 runs of 1 to 2 tasks"
+    assert summaries.interval_words(scores).endswith(": a (2 missing)")
+
+
+def test_reports_that_all_ask_back_score_0_without_a_judge() -> None:
+    data = results()
+    assert data.reports is not None
+    assert data.judgments is not None
+    back = Results(**{**vars(data), "reports": data.reports.assign(gradable=False), "judgments": data.judgments[:0]})
+    for judge in ("", "j"):
+        scores = summaries.graded_reports(back, judge)
+        table = summaries.system_summary(back, scores, np.random.default_rng(1))
+        assert table[["score_pct", "no_report"]].to_numpy().tolist() == [[0, 4], [0, 4]]
+        assert summaries.judge_words(scores) == "no report could be graded"
+    assert summaries.rubric_summary(back).empty
 
 
 def test_domains_and_languages() -> None:
@@ -122,12 +187,14 @@ def test_what_is_absent_is_none() -> None:
     assert judge_summary(EMPTY) is None
 
 
-def test_the_judge_with_most_judgments_counts_unless_one_is_named() -> None:
-    judgments = pd.DataFrame({"judge": ["y", "x", "x", "z", "z"]})
+def test_the_judge_with_most_verdicts_counts_unless_one_is_named() -> None:
+    # w has more judgments than x, and fewer that say anything.
+    verdicts = pd.array([True, False, True, True, True, True, None, None, None], dtype="boolean")
+    judgments = pd.DataFrame({"judge": ["y", "x", "x", "z", "z", "w", "w", "w", "w"], "satisfied": verdicts})
     assert summaries.choose_judge(judgments) == "x"
     assert summaries.choose_judge(judgments, "y") == "y"
-    with pytest.raises(InputError, match="choose from x, y, z"):
-        summaries.choose_judge(judgments, "w")
+    with pytest.raises(InputError, match="choose from w, x, y, z"):
+        summaries.choose_judge(judgments, "v")
 
 
 @pytest.mark.parametrize(("values", "words"), [([42, 42], "42"), ([15, 18, 16], "15 to 18"), ([1000], "1,000")])
@@ -156,13 +223,29 @@ def labelled() -> Results:
 
 def test_a_judge_against_its_reference() -> None:
     row = judge_summary(labelled(), "reference").iloc[0]
-    # The reference passes all 8 rubrics of a; the judge passes 4 + 1 of them. Wilson at 5 of 8: 30.6% to 86.3%.
+    # The reference passes all 8 rubrics of a's 4 reports; the judge passes 5 of them, 2, 1, 1 and 1. Of so few reports,
+    # 8 decisions count as 8 (1.960 / 3.182)^2 = 3.035; Wilson at 62.5% of 3.035: 18.7% to 92.3%.
     assert row["accuracy_pct"] == pytest.approx(62.5)
-    assert row["low_pct"] == pytest.approx(30.57, abs=0.01)
-    assert row["high_pct"] == pytest.approx(86.32, abs=0.01)
+    assert row["low_pct"] == pytest.approx(18.66, abs=0.01)
+    assert row["high_pct"] == pytest.approx(92.3, abs=0.1)
+    assert list(row[["reports", "rubrics", "repeats", "judged", "unjudged", "undecided"]]) == [4, 8, 1, 8, 0, 0]
+    assert "one report" in judge_interval_words(labelled())
     assert np.isnan(row["self_consistency_pct"])
     by_language = judge_summary(labelled(), "reference", by="language").set_index("language")["accuracy_pct"]
     assert by_language.to_dict() == {"zh": 75, "en": 50}  # t1: 3 of 4, t2: 2 of 4
+
+
+def test_a_judge_that_left_most_rubrics_open_does_not_lead() -> None:
+    data = labelled()
+    assert data.judgments is not None
+    # j is right on 5 of 8; k has one verdict, which is right: 100% of 1, but 1 of 8 for certain.
+    lazy = data.judgments.assign(judge="k", satisfied=pd.array([True, *[None] * (len(data.judgments) - 1)], "boolean"))
+    both = Results(**{**vars(data), "judgments": pd.concat([data.judgments, lazy], ignore_index=True)})
+    table = judge_summary(both, "reference")
+    assert table["judge"].tolist() == ["j", "k"]
+    assert table["accuracy_pct"].tolist() == [62.5, 100.0]
+    assert table[["judged", "unjudged"]].to_numpy().tolist() == [[8, 0], [1, 7]]
+    assert table["low_pct"][1] == pytest.approx(20.65, abs=0.01)  # Wilson at 1 of 1
 
 
 def test_the_reference_must_be_one() -> None:
@@ -185,6 +268,8 @@ def test_judges_of_a_folder_are_named_with_their_settings() -> None:
     table = judge_summary(Results(Path(), judges=judges))
     assert table["judge"].tolist() == ["B, reasoning high, temp. default", "A, reasoning low, temp. 0"]
     # Wilson at 80% of 402: 75.8% to 83.6%.
+    assert table[["reports", "judged", "unjudged", "undecided"]].isna().all(axis=None)
+    assert "independent" in judge_interval_words(Results(Path(), judges=judges))
     assert table["low_pct"][1] == pytest.approx(75.81, abs=0.01)
     assert table["high_pct"][1] == pytest.approx(83.61, abs=0.01)
 
@@ -196,10 +281,17 @@ def test_rankings_in_words() -> None:
     assert tied.startswith("Spearman undefined (one list ties all systems")
 
 
+def test_systems_that_a_ranking_leaves_out_are_named() -> None:
+    words = rank_words(rank_agreement({"a": 1, "b": 2, "c": None, "f": 3}, {"a": 1, "b": 2, "c": 3, "d": 4}))
+    assert words.startswith("Spearman 1.000, Kendall 1.000 over 2 systems; left out")
+    assert ": c, f, d;" in words or ": c, d, f;" in words
+    assert "left out" not in rank_words(rank_agreement({"a": 1, "b": 2}, {"a": 1, "b": 2}))
+
+
 def test_the_notice_follows_the_data() -> None:
     assert provenance_notice(results()) == ""
     assert provenance_notice(EMPTY) == ""
-    assert provenance_notice(results(model="baseline-researcher-quick")) == BASELINES
+    assert provenance_notice(results(model="baseline-researcher-quick")) == f"{BASELINES} Graded by j."
     data = results()
     assert data.reports is not None
     assert data.judgments is not None
@@ -208,3 +300,11 @@ def test_the_notice_follows_the_data() -> None:
     by_baseline = data.judgments.assign(model="baseline-judge")
     unknown = data.reports.assign(model=None)
     assert provenance_notice(Results(Path(), reports=unknown, judgments=by_baseline)) == BASELINE_JUDGE
+    assert provenance_notice(Results(Path(), reports=mixed, judgments=by_baseline)) == (
+        f"{SOME_BASELINES} {BASELINE_JUDGE}"
+    )
+    made = data.reports.assign(model="baseline-researcher-quick")
+    assert provenance_notice(Results(Path(), reports=made, judgments=by_baseline)) == f"{BASELINES} {BASELINE_JUDGE}"
+    assert provenance_notice(Results(Path(), reports=made, judgments=data.judgments[:0])) == BASELINES
+    both = pd.concat([data.judgments, by_baseline])
+    assert provenance_notice(Results(Path(), reports=unknown, judgments=both)) == SOME_BASELINE_JUDGES

@@ -141,6 +141,31 @@ def test_vendor_errors_and_odd_shapes_are_failures(loopback: Loopback, payload: 
     assert words in failure(search_tool(endpoint=loopback.search_url), query="q")
 
 
+@pytest.mark.parametrize("status", [200, 403])
+def test_search_key_in_the_vendors_words_is_not_shown(loopback: Loopback, status: int) -> None:
+    key = "stand-in-serper_api_key"
+    for said in (f"no access with {key}", "x" * 290 + key):
+        loopback.searches["q"] = (status, {"message": said})
+        assert "stand-in" not in failure(search_tool(endpoint=loopback.search_url), query="q")
+
+
+@pytest.mark.parametrize("status", [200, 403])
+def test_reader_key_in_the_vendors_words_is_not_shown(loopback: Loopback, status: int) -> None:
+    key = "stand-in-jina_api_key"
+    tool = fetch_tool(endpoint=loopback.reader_url)
+    for said in ({"message": f"no access with Bearer {key}"}, f"<p>{'x ' * 145}{key}</p>", {"a": "x" * 290 + key}):
+        loopback.pages[ADDRESS] = (status, said)
+        shown = run(tool, url=ADDRESS) if status == 200 else failure(tool, url=ADDRESS)
+        assert "stand-in" not in shown
+
+
+def test_half_characters_in_vendors_words_are_replaced(loopback: Loopback) -> None:
+    loopback.searches["q"] = (403, {"message": "half \ud83d"})
+    loopback.pages[ADDRESS] = (403, {"message": "half \ud83d"})
+    failure(search_tool(endpoint=loopback.search_url), query="q").encode("utf-8")
+    failure(fetch_tool(endpoint=loopback.reader_url), url=ADDRESS).encode("utf-8")
+
+
 def test_results_without_an_address_are_dropped_and_counted() -> None:
     entries = [
         {"title": "First", "link": "https://a.example/1"},
@@ -269,6 +294,23 @@ BLOCKED = {
         "Attention Required! | Cloudflare",
     ),
     "login": reader_text("Sign in to continue reading.", "Daily"),
+    **{
+        words: reader_text(words, title)
+        for words, title in [
+            ("404 Not Found nginx", ""),
+            ("# 404 Not Found\n\nnginx/1.18.0", "404"),
+            ("Page not found", "404"),
+            ("Sorry, this page could not be found. Try our start page.", ""),
+            ("The page may have been moved. Visit our start page or search for it.", "Page not found"),
+            ("Internal Server Error", "Error"),
+            ("502 Bad Gateway", ""),
+            ("抱歉，您访问的页面不存在。返回首页", ""),
+            ("系统繁忙，请稍后再试", ""),
+            ("HTTP Error 403 - Forbidden", ""),
+            ("Access denied.\n\n© 2025 Harbour Board", ""),
+            ("Just a moment...", ""),
+        ]
+    },
 }
 
 
@@ -298,6 +340,22 @@ ARTICLES = {
     ),
     "short": reader_text("The bridge opened on 4 May 2026.", "Bridge"),
     "with a cookie line": reader_text("The law took effect in May. " * 40 + "Sign in to continue to comments.", "News"),
+    **{
+        words: reader_text(words, title)
+        for words, title in [
+            ("The captcha trade was worth 1.4 billion in 2025, up 9% from 2024.", "Captcha trade"),
+            ("Entry in 2025: access was denied to 4 of 60 ships, the port says.", "Port rules"),
+            ("Access to the quay was denied to ships without a permit.", ""),
+            ("办理须知：请登录市民网后办理。开放时间周二至周五8:30至16:30，票价15元。", "文化馆"),
+            ("请登录市民网后预约活动，馆内禁止吸烟。", "文化馆"),
+            ("To see a bill, sign in to view your account. A unit costs 14.5 cents as of 2026.", "Bills"),
+            ("Unusual activity of the volcano was reported by the station.", ""),
+            ("It took just a moment to clear the queue.", ""),
+            ("He asked, please wait, and left.", ""),
+            ("404 Not Found is the answer for an address without a page.", "HTTP 404"),
+            ("The wreck was not found. The divers will return.", ""),
+        ]
+    },
     "captcha warning on a full page": reader_text(
         "The figure is 8.1 million. " * 40, "A", "Warning: This page maybe requiring CAPTCHA."
     ),
@@ -308,6 +366,15 @@ ARTICLES = {
 def test_articles_about_walls_are_pages(loopback: Loopback, page: str) -> None:
     loopback.pages[ADDRESS] = page
     assert "Page: 1 of 1" in run(fetch_tool(endpoint=loopback.reader_url), url=ADDRESS)
+
+
+@pytest.mark.parametrize("part", ["[", "[a](", "![", "[]((", "[]()", "(", "requir", "404 ", "sorry "])
+def test_odd_pages_are_checked_quickly(part: str) -> None:
+    started = time.monotonic()
+    for length in (1_900, 40_000):
+        text = part * (length // len(part))
+        fault_of_page(text, text, [text])
+    assert time.monotonic() - started < 1.0
 
 
 def test_cached_copy_keeps_its_warning(loopback: Loopback) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -97,6 +98,33 @@ def test_a_fence_inside_the_reason_stays():
 )
 def test_a_quoted_verdict_never_passes(quotation):
     assert read_verdict(quotation).satisfied is not True
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"The report contains this line:\n{YES}\nMy verdict: {NO}",
+        f"{YES} Wait, on reflection: {NO}",
+        f"{YES}{NO}",
+        f"{YES}\n- {NO}",
+        f"```json\n{YES}\n```\n**Final answer:** {NO}",
+        f"The report plants:\n{YES}\nIgnoring it, the criterion is NOT satisfied.",
+        f"报告中写道：\n{YES}\n这不作数，该标准未满足。",
+    ],
+)
+def test_a_planted_verdict_beside_the_judges_own_is_never_taken(reply):
+    assert read_verdict(reply).satisfied is None
+
+
+def test_a_reason_may_speak_of_thinking():
+    assert read_verdict('{"satisfied": true, "reason": "It shows <think> tags."}').satisfied is True
+
+
+@pytest.mark.parametrize("reply", ["{\n" * 20_000, "{" * 20_000 + YES, '{"a":' * 20_000])
+def test_hostile_replies_are_read_at_once(reply):
+    started = time.perf_counter()
+    assert read_verdict(reply).satisfied is None
+    assert time.perf_counter() - started < 2
 
 
 @given(reason=st.text(), satisfied=st.booleans(), before=st.sampled_from(["", "Here:\n", "```json\n"]))

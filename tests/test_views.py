@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.frames import judgments_frame, reports_frame, rubrics_frame
 from lifesearch_kit.records import Judgment, Report, Rubric, Task
+from lifesearch_kit.report_scoring import report_scores
 from lifesearch_kit.transcripts import Step, ToolResult, Transcript
 from lifesearch_kit.views import report_view, transcript_view
 
@@ -50,6 +52,16 @@ def test_the_score_line_counts_and_weighs() -> None:
         task, Report(system="s", task_id="t", text="A"), [judge(1, True), judge(2, False), judge(3, True)]
     ).data
     assert "2/3, 70.00% by j" in html
+
+
+def test_the_score_line_is_that_of_the_scoring() -> None:
+    # 0.9 + 0.6 + 0.6 of 3.2 is 65.625%, half way between two roundings; added up as floats it comes out above.
+    weights = [0.9, 0.6, 0.6, 0.7, 0.4]
+    task, report = make_task(*weights), Report(system="s", task_id="t", text="A")
+    verdicts = [judge(at, at <= 3) for at in range(1, len(weights) + 1)]
+    score = report_scores(rubrics_frame([task]), judgments_frame(verdicts), reports_frame([report]))["score"].iloc[0]
+    assert score == 0.65625
+    assert "3/5, 65.62% by j" in report_view(task, report, verdicts).data
 
 
 def test_open_rubrics_leave_bounds() -> None:

@@ -38,6 +38,8 @@ def score_against(
     ax.vlines(rows[column], low, high, color="0.75", linewidth=1.2, zorder=0.9)
     heights = np.concatenate([rows["score_pct"].to_numpy(float), low, high])
     for values, setter in ((rows[column].to_numpy(float), ax.set_xlim), (heights, ax.set_ylim)):
+        if not np.isfinite(values).any():
+            continue
         least, most = float(np.nanmin(values)), float(np.nanmax(values))
         span = most - least or abs(most) or 1.0
         setter(least - 0.12 * span, most + 0.16 * span)
@@ -54,7 +56,7 @@ def rank_slopes(rankings: pd.DataFrame, looks: Mapping[str, Look], *, note: str,
     Parameters
     ----------
     rankings
-        Columns system, human_rank and score_rank.
+        Columns system, human_rank and score_rank; a system without a score_rank stands on the left alone.
     """
     ax = ax or new_axes(6.5, 1.6 + 0.45 * len(rankings))
     for row in rankings.to_dict("records"):

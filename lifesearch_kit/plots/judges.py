@@ -1,4 +1,4 @@
-"""Which judge agrees with people."""
+"""Which judge agrees with the reference labels."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from lifesearch_kit.paths import FIGURES, plain_name
 from lifesearch_kit.plots.fonts import label_key, make_drawable
+from lifesearch_kit.plots.labels import wrap
 from lifesearch_kit.tables import write_table
 
 
@@ -52,7 +53,7 @@ def save_figure(
         figure.text(
             0,
             -0.02,
-            notice,
+            wrap(notice, int(15 * figure.get_figwidth()), lines=4),
             ha="left",
             va="top",
             fontsize=8.5,

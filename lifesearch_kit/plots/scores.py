@@ -30,7 +30,9 @@ def overall_bars(
     ----------
     scores
         Columns system, score_pct, and either low_pct and high_pct (interval ends) or score_sd_pct (drawn as plus and
-        minus one standard deviation); missing ends draw no interval.
+        minus one standard deviation); missing ends draw no interval. Where score_pct is missing, the bar ends at
+        lower_pct, what the system has for certain, and a pale part leads on to upper_pct. With tasks and missing, the
+        label of a system with missing reports says how many it has.
     looks
         As `system_looks` gives them; its order is the order of the bars, systems without a row are left out.
     note
@@ -41,29 +43,49 @@ def overall_bars(
     rows = scores.set_index("system").reindex([system for system in looks if system in set(scores["system"])])
     ax = ax or new_axes(8, 1.5 + 0.38 * len(rows))
     low, high = interval_ends(rows)
+    least, most = _sure_and_possible(rows)
     places = np.arange(len(rows))
+    label = "unjudged" if (most > least).any() else None
+    ax.barh(places, most - least, left=least, height=0.72, color="0.93", edgecolor="0.6", linewidth=0.6, label=label)
     ax.barh(
         places,
-        rows["score_pct"],
+        least,
         height=0.72,
         color=[looks[one].color for one in rows.index],
         edgecolor=EDGE,
         linewidth=0.6,
         hatch=[looks[one].hatch for one in rows.index],
     )
-    values = rows["score_pct"].to_numpy(float)
     _spans(ax, places, low, high)
-    reach = np.fmax(values, high)
+    reach = np.fmax(most, high)
     if runs is not None:
         reach = np.fmax(reach, _run_dots(ax, runs, rows.index))
-        ax.legend(loc="lower right", handletextpad=0.2)
-    for place, value, end in zip(places, values, reach, strict=True):
-        text = f"{value:.1f}" if np.isfinite(value) else f"{low[place]:.1f} to {high[place]:.1f}"
+    if runs is not None or label:
+        ax.legend(loc="lower right", handletextpad=0.4)
+    for place, value, end in zip(places, rows["score_pct"].to_numpy(float), reach, strict=True):
+        text = f"{value:.1f}" if np.isfinite(value) else f"{least[place]:.1f} to {most[place]:.1f}"
         ax.annotate(text, (end, place), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
-    ax.set_yticks(places, labels=[wrap(one, 26, 2) for one in rows.index])
+    ax.set_yticks(places, labels=[wrap(one, 26, 2) + gap for one, gap in zip(rows.index, _gaps(rows), strict=True)])
     ax.invert_yaxis()
     ax.set(xlabel=SCORE, xlim=(min(0.0, float(np.nanmin(low, initial=0))), max(1.0, float(np.nanmax(reach))) * 1.1))
     return finish(ax, "Overall score", note)
+
+
+def _sure_and_possible(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """What each system has for certain and what it could have: both its score, where it has one."""
+    ends = [rows.get(name, rows["score_pct"]).to_numpy(float) for name in ("lower_pct", "upper_pct")]
+    score = rows["score_pct"].to_numpy(float)
+    least, most = (np.where(np.isfinite(score), score, end) for end in ends)
+    return least, most
+
+
+def _gaps(rows: pd.DataFrame) -> list[str]:
+    if not {"tasks", "missing"} <= set(rows.columns):
+        return [""] * len(rows)
+    return [
+        f"\n{tasks:.0f} tasks, {missing:.0f} reports missing" if missing else ""
+        for tasks, missing in rows[["tasks", "missing"]].to_numpy(float)
+    ]
 
 
 def _run_dots(ax: Axes, runs: pd.DataFrame, systems: pd.Index[str]) -> np.ndarray:
@@ -112,8 +134,15 @@ def domain_heatmap(domains: pd.DataFrame, systems: Sequence[str], *, note: str, 
         In their order; those without a row are left out.
     """
     order = list(dict.fromkeys(domains["domain"]))
-    tasks = domains.groupby("domain")["tasks"].max()
-    counts = {one: "" if pd.isna(tasks[one]) else f"n = {tasks[one]:.0f}" for one in order}
+    tasks = domains.groupby("domain")["tasks"].agg(["min", "max"])
+    counts = {
+        row.Index: ""
+        if pd.isna(row.max)
+        else f"n = {row.max:.0f}"
+        if row.min == row.max
+        else f"n = {row.min:.0f} to {row.max:.0f}"
+        for row in tasks.itertuples()
+    }
     table = domains.pivot(index="system", columns="domain", values="score_pct").astype(float)
     table = table.reindex(index=[one for one in systems if one in table.index], columns=order)
     if len(order) > _DOMAIN_COLUMNS:

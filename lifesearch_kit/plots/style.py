@@ -57,10 +57,12 @@ def system_order(scores: pd.DataFrame) -> list[str]:
     Parameters
     ----------
     scores
-        Columns ``system`` and ``score_pct``; several rows of one system (judges) are averaged.
+        Columns ``system`` and ``lower_pct``, what a system has for certain (its score, where nothing is open), or else
+        ``score_pct``; several rows of one system (judges) are averaged.
     """
-    means = scores.groupby("system")["score_pct"].mean().reset_index()
-    return means.sort_values(["score_pct", "system"], ascending=[False, True])["system"].tolist()
+    value = "lower_pct" if "lower_pct" in scores else "score_pct"
+    means = scores.groupby("system")[value].mean().round(9).reset_index()
+    return means.sort_values([value, "system"], ascending=[False, True])["system"].tolist()
 
 
 def system_looks(systems: Sequence[str]) -> dict[str, Look]:

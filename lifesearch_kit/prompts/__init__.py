@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from string import Template
 
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.paths import resolve
 
 FOLDER = Path(__file__).parent
 
 
-@cache
 def load(name: str) -> Template:
     """Read a prompt.
 
     Parameters
     ----------
     name
-        A prompt of the kit (``judge_en``), or the path of a text file of one's own.
+        A prompt of the kit (``judge_en``), or the path of a text file of one's own (from the checkout's root).
 
     Raises
     ------
     InputError
-        When there is neither.
+        When there is neither, or when a ``$`` in it is no placeholder.
     """
-    for path in (FOLDER / f"{name}.txt", Path(name)):
+    for path in (FOLDER / f"{name}.txt", resolve(name)):
         if path.is_file():
-            return Template(path.read_text(encoding="utf-8"))
+            template = Template(path.read_text(encoding="utf-8"))
+            if not template.is_valid():
+                raise InputError(f"prompt {name!r} holds a $ that begins no name; write $$ for a dollar sign")
+            return template
     known = ", ".join(sorted(path.stem for path in FOLDER.glob("*.txt")))
     raise InputError(f"prompt {name!r} is neither a file nor one of the kit's prompts; choose from {known}")
 

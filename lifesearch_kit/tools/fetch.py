@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 import httpx
 
 from lifesearch_kit.errors import ToolError
+from lifesearch_kit.redaction import redact
 from lifesearch_kit.text import replace_lone_surrogates
 from lifesearch_kit.tools.addresses import check_address
 from lifesearch_kit.tools.blocked import fault_of_page
@@ -60,6 +62,10 @@ def fetch_tool(
     return Tool("fetch", function_schema("fetch"), fetch, backend="Jina Reader")
 
 
+# Key, payment, rate: the reader's own. Other statuses speak of the page.
+_OWN_FAILURES = (401, 402, 429)
+
+
 async def _ask(url: str, key: str, endpoint: str, http_client: httpx.AsyncClient | None) -> str:
     client = http_client or httpx.AsyncClient()
     headers = {"Accept": "text/plain"} | ({"Authorization": f"Bearer {key}"} if key else {})
@@ -67,13 +73,17 @@ async def _ask(url: str, key: str, endpoint: str, http_client: httpx.AsyncClient
         response = await client.post(endpoint, headers=headers, json={"url": url}, timeout=TIMEOUT_SECONDS)
     except httpx.HTTPError as error:
         name = type(error).__name__
-        raise ToolError(f"{url} was not read: the page reader did not answer ({name}); try again") from None
+        told = f"{url} was not read: the page reader did not answer ({name}); try again"
+        raise ToolError(told, service_failed=True) from None
     finally:
         if http_client is None:
             await client.aclose()
+    text = redact(response.text, key)
     if response.is_error:
-        raise ToolError(f"{url} was not read: the page reader answered HTTP {response.status_code}: {_said(response)}")
-    return replace_lone_surrogates(response.text)[0]
+        said = replace_lone_surrogates(_said(text))[0]
+        told = f"{url} was not read: the page reader answered HTTP {response.status_code}: {said}"
+        raise ToolError(told, service_failed=response.status_code in _OWN_FAILURES)
+    return replace_lone_surrogates(text)[0]
 
 
 def read_page(reply: str) -> FetchedPage:
@@ -89,12 +99,11 @@ def read_page(reply: str) -> FetchedPage:
     return FetchedPage(first.get("Title", ""), text, first.get("Published Time") or None, warnings)
 
 
-def _said(response: httpx.Response) -> str:
+def _said(text: str) -> str:
     try:
-        payload = response.json()
+        payload = json.loads(text)
     except (ValueError, RecursionError):
-        return " ".join(re.sub(r"<[^>]*>", " ", response.text).split())[:300]
+        return " ".join(re.sub(r"<[^<>]*>", " ", text).split())[:300]
     if isinstance(payload, dict):
-        said = payload.get("readableMessage") or payload.get("message") or payload
-        return str(said)[:300]
+        payload = payload.get("readableMessage") or payload.get("message") or payload
     return str(payload)[:300]

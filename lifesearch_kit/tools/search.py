@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import httpx
 
 from lifesearch_kit.errors import InputError, ToolError
+from lifesearch_kit.redaction import redact
 from lifesearch_kit.text import repair
 from lifesearch_kit.tools.layout import Hit, show_hits
 from lifesearch_kit.tools.tool import Tool, function_schema
@@ -57,17 +59,20 @@ async def _ask(query: str, key: str, endpoint: str, http_client: httpx.AsyncClie
             endpoint, headers={"X-API-KEY": key}, json={"q": query, "num": RESULTS}, timeout=TIMEOUT_SECONDS
         )
     except httpx.HTTPError as error:
-        raise ToolError(f"the search engine did not answer ({type(error).__name__}); try again") from None
+        told = f"the search engine did not answer ({type(error).__name__}); try again"
+        raise ToolError(told, service_failed=True) from None
     finally:
         if http_client is None:
             await client.aclose()
     try:
-        payload = response.json()
+        payload = repair(json.loads(redact(response.text, key)))[0]
     except (ValueError, RecursionError):
-        raise ToolError(f"the search engine answered HTTP {response.status_code} without JSON") from None
+        told = f"the search engine answered HTTP {response.status_code} without JSON"
+        raise ToolError(told, service_failed=True) from None
     if response.is_error:
-        raise ToolError(f"the search engine answered HTTP {response.status_code}: {_said(payload)}")
-    return repair(payload)[0]
+        told = f"the search engine answered HTTP {response.status_code}: {_said(payload)}"
+        raise ToolError(told, service_failed=response.status_code != httpx.codes.UNPROCESSABLE_ENTITY)
+    return payload
 
 
 def read_results(payload: Any) -> SearchResults:
@@ -82,7 +87,7 @@ def read_results(payload: Any) -> SearchResults:
         raise ToolError(f"the search engine answered with {_shape(payload)} instead of an object")
     organic = payload.get("organic")
     if organic is None and _is_error(payload):
-        raise ToolError(f"the search engine refused: {_said(payload)}")
+        raise ToolError(f"the search engine refused: {_said(payload)}", service_failed=True)
     if organic is not None and not isinstance(organic, list):
         raise ToolError(f"the search engine's 'organic' is {_shape(organic)} instead of a list")
     found = [_hit(entry) for entry in organic or []]
@@ -125,7 +130,7 @@ def _said(payload: Any) -> str:
     if isinstance(payload, dict):
         said = _text(payload.get("message")) or _text(payload.get("error"))
         if said:
-            return said
+            return said[:300]
     return str(payload)[:300]
 
 

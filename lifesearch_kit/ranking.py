@@ -1,0 +1,81 @@
+"""Who is ahead of whom: each system against the next, what could still change their order, and people's order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from lifesearch_kit.results import Results
+from lifesearch_kit.scoring import system_scores, unsettled_pairs
+from lifesearch_kit.statistics import paired_differences
+from lifesearch_kit.summaries import settled
+
+_PAIRS_SHOWN = 10
+
+
+def steps_down(scores: pd.DataFrame, rng: np.random.Generator, resamples: int = 2000) -> pd.DataFrame:
+    """Compare each system with the next in the order of `system_scores`, task by task.
+
+    Parameters
+    ----------
+    scores
+        What `report_scores` gave, of one judge.
+
+    Returns
+    -------
+    DataFrame
+        A row a pair: system, next, difference_pct (points of score, first minus second; missing where one of them has
+        unjudged rubrics), low_pct, high_pct (95% interval of `paired_differences`; its lower end with all that is open
+        decided against the first system and for the second, its upper end the other way round), excludes_0. The
+        intervals are not corrected for comparing several pairs.
+    """
+    table = system_scores(scores).set_index("system")["score_pct"].astype(float)
+    seed = int(rng.integers(2**32))
+    rows = []
+    for first, second in zip(table.index[:-1], table.index[1:], strict=True):
+        ends = [
+            paired_differences(_decided(scores, first, second, end), np.random.default_rng(seed), resamples).iloc[0]
+            for end in ("lower", "upper")
+        ]
+        rows.append((first, second, table[first] - table[second], ends[0]["low_pct"], ends[1]["high_pct"]))
+    steps = pd.DataFrame(rows, columns=["system", "next", "difference_pct", "low_pct", "high_pct"])
+    return steps.assign(excludes_0=(steps["low_pct"] > 0) | (steps["high_pct"] < 0))
+
+
+def unsettled_words(scores: pd.DataFrame) -> str:
+    """Say which systems could change places if unjudged rubrics were judged and missing reports were there."""
+    pairs = unsettled_pairs(system_scores(scores))
+    if pairs.empty:
+        return "No unjudged rubric and no missing report could change the order of these systems."
+    named = [f"{row.system_a} and {row.system_b}" for row in pairs.head(_PAIRS_SHOWN).itertuples()]
+    more = f"; and {len(pairs) - _PAIRS_SHOWN:,} more pairs" if len(pairs) > _PAIRS_SHOWN else ""
+    return f"Unjudged rubrics and missing reports could change the order of {'; '.join(named)}{more}."
+
+
+def human_ranking(results: Results, scores: pd.DataFrame | None) -> pd.DataFrame | None:
+    """People's ranks beside the score's.
+
+    Returns
+    -------
+    DataFrame or None
+        The rankings of the folder: system, human_rank, score_rank. Where they hold no score_rank at all, it is the rank
+        of the score among these systems, 1 the best, equal scores sharing their mean rank; missing for a system without
+        a score.
+    """
+    rankings = results.rankings
+    if rankings is None or rankings["score_rank"].notna().any():
+        return rankings
+    overall = results.systems if scores is None else system_scores(scores)
+    if overall is None:
+        return rankings
+    found = rankings["system"].map(overall.set_index("system")["score_pct"].astype(float))
+    return rankings.assign(score_rank=found.round(9).rank(ascending=False))
+
+
+def _decided(scores: pd.DataFrame, first: str, second: str, end: str) -> pd.DataFrame:
+    """Two systems' scores, the first one's at this end and the second one's at the other, in this order."""
+    other = {"lower": "upper", "upper": "lower"}[end]
+    return pd.concat(
+        [settled(scores[scores["system"] == one], side) for one, side in ((first, end), (second, other))],
+        ignore_index=True,
+    )
