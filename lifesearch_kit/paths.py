@@ -29,6 +29,7 @@ def plain_name(name: str, what: str) -> str:
     """
     if not _PLAIN_NAME.fullmatch(name):
         raise InputError(
-            f"{what} {name!r} becomes a file name: use letters, digits, '_', '-' and '.' only, or give the profile another name by its key 'profile'"
+            f"{what} {name!r} becomes a file name: use letters, digits, '_', '-' and '.' only (a profile whose file is "
+            "named otherwise can give its name by the key 'profile')"
         )
     return name

@@ -10,7 +10,7 @@ from lifesearch_kit.records import Count, Id, Notes, Record
 
 
 class ToolResult(Record):
-    """One tool call of a step and what came back; `service_failed` where network, key or quota kept it from an answer."""
+    """One tool call of a step and what came back; `service_failed`: network, key or quota kept it from an answer."""
 
     call_id: str
     tool: str
