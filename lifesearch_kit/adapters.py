@@ -11,8 +11,9 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.fields import Id, Text
 from lifesearch_kit.files import read_records, read_reports
-from lifesearch_kit.records import REPORT_KEY, Id, Language, Record, Report, Rubric, Task, Text
+from lifesearch_kit.records import REPORT_KEY, Language, Record, Report, Rubric, Task
 from lifesearch_kit.rows import PathLike, read_rows
 
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -7,7 +7,8 @@ import itertools
 from lifesearch_kit import prompts
 from lifesearch_kit.chat import Chat, Reply, cost
 from lifesearch_kit.errors import ChatError
-from lifesearch_kit.records import Judgment, Report, Rubric, Task, fingerprint, subject_fingerprint
+from lifesearch_kit.fields import fingerprint
+from lifesearch_kit.records import Judgment, Report, Rubric, Task, subject_fingerprint
 from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.verdict import Verdict, read_verdict
 

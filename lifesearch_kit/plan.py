@@ -9,8 +9,9 @@ from typing import NamedTuple
 from lifesearch_kit import prompts
 from lifesearch_kit.agent import LAST_TURN_PROMPT, SYSTEM_PROMPT
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.fields import fingerprint
 from lifesearch_kit.judge import judgment_fingerprint
-from lifesearch_kit.records import Report, Rubric, Task, fingerprint
+from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
 from lifesearch_kit.store import Key, Store
 from lifesearch_kit.tools import Tool

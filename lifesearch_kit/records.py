@@ -6,17 +6,15 @@ Every record is frozen. Keys are joined whole: a report is ``(system, task_id, r
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import warnings
-from datetime import date
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from lifesearch_kit.errors import InputWarning
-from lifesearch_kit.text import canonical, strip_invisible
+from lifesearch_kit.fields import Amount, Count, Day, Id, Notes, Text, fingerprint
+from lifesearch_kit.text import canonical
 
 Language = Literal["zh", "en"]
 RubricType = Literal["Objective", "Subjective"]
@@ -36,60 +34,10 @@ DOMAINS = (
     "Technical tools",
     "Everyday facts",
 )
-DIMENSIONS = (
-    "instruction following",
-    "information coverage",
-    "factual accuracy",
-    "evidence and citation quality",
-    "reasoning and analysis",
-    "task success",
-    "presentation",
-)
 WEIGHT_STEP = 0.1
 REPORT_KEY = ("system", "task_id", "run")
 JUDGMENT_KEY = (*REPORT_KEY, "rubric_id", "judge", "repeat")
 LABEL_KEY = (*REPORT_KEY, "rubric_id", "annotator")
-
-
-def fingerprint(*parts: Any) -> str:
-    """Sixteen hexadecimal digits that change when any part's content changes."""
-    encoded = json.dumps(parts, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(encoded.encode()).hexdigest()[:16]
-
-
-def _as_name(value: Any, info: ValidationInfo) -> Any:
-    """Names group tables: what cannot be seen must not split a group."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str):
-        return value
-    name = " ".join(strip_invisible(value).split())
-    if name != value:
-        warnings.warn(f"field '{info.field_name}': {value!r} was read as {name!r}", InputWarning, stacklevel=2)
-    return name
-
-
-def _not_blank(value: Any) -> Any:
-    if isinstance(value, str) and not value.strip():
-        raise ValueError("is blank; write the text")
-    return value
-
-
-def _as_date(value: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            return date.fromisoformat(value.strip())
-        except ValueError:
-            raise ValueError("is no date; write it as 2026-03-31") from None
-    return value
-
-
-Text = Annotated[str, BeforeValidator(_not_blank)]
-Id = Annotated[str, BeforeValidator(_not_blank), BeforeValidator(_as_name)]
-Day = Annotated[date, BeforeValidator(_as_date)]
-Count = Annotated[int, Field(ge=0)]
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Notes = Annotated[tuple[str, ...], Field(strict=False)]
 
 
 class Record(BaseModel):

@@ -11,7 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import BeforeValidator, Field, ValidationError
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.records import Id, Record, Text, fingerprint
+from lifesearch_kit.fields import Id, Text, fingerprint
+from lifesearch_kit.records import Record
 from lifesearch_kit.rows import Row, fault
 
 OFFLINE = "offline"

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Record, Report, fingerprint
+from lifesearch_kit.fields import fingerprint
+from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Record, Report
 from lifesearch_kit.transcripts import Transcript
 
 AnyRecord = TypeVar("AnyRecord", Report, Judgment)

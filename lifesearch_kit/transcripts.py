@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from lifesearch_kit.records import Count, Id, Notes, Record
+from lifesearch_kit.fields import Count, Id, Notes
+from lifesearch_kit.records import Record
 
 
 class ToolResult(Record):

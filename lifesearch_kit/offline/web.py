@@ -11,8 +11,9 @@ from pydantic import Field, field_validator
 from rank_bm25 import BM25Okapi
 
 from lifesearch_kit.errors import InputError, ToolError
+from lifesearch_kit.fields import Day, Text, fingerprint
 from lifesearch_kit.files import read_records
-from lifesearch_kit.records import Day, Language, Record, Text, fingerprint
+from lifesearch_kit.records import Language, Record
 from lifesearch_kit.rows import PathLike
 from lifesearch_kit.terms import is_stop, key_terms, sentences, tokenize
 from lifesearch_kit.tools import Tool, function_schema

@@ -23,6 +23,7 @@ _STATUS_COLORS = {
     "empty": "#949494",
 }
 _BADGE = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+_ROOM_INSIDE = 40  # percent: a shorter bar has its words beside it
 
 
 def report_statuses(counts: pd.DataFrame, *, note: str, ax: Axes | None = None) -> Axes:
@@ -93,10 +94,11 @@ def most_missed(missed: pd.DataFrame, *, note: str, rows: int = 12, ax: Axes | N
     ----------
     missed
         Columns task_id, rubric_id, criterion, pass_pct, judged (decisions behind it) and weight; the worst first.
+        Rubrics that every report passes are left out.
     rows
-        How many are drawn.
+        How many are drawn at most.
     """
-    shown = missed.head(rows)
+    shown = missed[missed["pass_pct"] < 100].head(rows)
     ax = ax or new_axes(9.5, 1.5 + 0.62 * len(shown))
     places = np.arange(len(shown))
     ax.barh(places, 100 - shown["pass_pct"], color="#d55e00", edgecolor=EDGE, linewidth=0.5, height=0.62)
@@ -105,9 +107,9 @@ def most_missed(missed: pd.DataFrame, *, note: str, rows: int = 12, ax: Axes | N
         ax.annotate(
             f"{failed:.0f}% of {row['judged']:.0f}; weight {row['weight']:g}",
             (failed, place),
-            xytext=(-5, 0),
+            xytext=(-5, 0) if failed > _ROOM_INSIDE else (5, 0),
             textcoords="offset points",
-            ha="right",
+            ha="right" if failed > _ROOM_INSIDE else "left",
             va="center",
             fontsize=8.5,
             color="white",

@@ -1,0 +1,55 @@
+"""The values that records are made of: names, texts, dates, counts, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from datetime import date
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationInfo
+
+from lifesearch_kit.errors import InputWarning
+from lifesearch_kit.text import strip_invisible
+
+
+def fingerprint(*parts: Any) -> str:
+    """Sixteen hexadecimal digits that change when any part's content changes."""
+    encoded = json.dumps(parts, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(encoded.encode()).hexdigest()[:16]
+
+
+def _as_name(value: Any, info: ValidationInfo) -> Any:
+    """Names group tables: what cannot be seen must not split a group."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        return value
+    name = " ".join(strip_invisible(value).split())
+    if name != value:
+        warnings.warn(f"field '{info.field_name}': {value!r} was read as {name!r}", InputWarning, stacklevel=2)
+    return name
+
+
+def _not_blank(value: Any) -> Any:
+    if isinstance(value, str) and not value.strip():
+        raise ValueError("is blank; write the text")
+    return value
+
+
+def _as_date(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value.strip())
+        except ValueError:
+            raise ValueError("is no date; write it as 2026-03-31") from None
+    return value
+
+
+Text = Annotated[str, BeforeValidator(_not_blank)]
+Id = Annotated[str, BeforeValidator(_not_blank), BeforeValidator(_as_name)]
+Day = Annotated[date, BeforeValidator(_as_date)]
+Count = Annotated[int, Field(ge=0)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Notes = Annotated[tuple[str, ...], Field(strict=False)]
