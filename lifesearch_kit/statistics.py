@@ -18,7 +18,7 @@ from scipy import special
 from lifesearch_kit.errors import InputError, UnjudgedError
 
 # What low_pct and high_pct of both tables are, for captions.
-INTERVAL_WORDS = "95% bootstrap intervals over tasks, widened as Student's t is where tasks are few"
+INTERVAL_WORDS = "95% bootstrap intervals over tasks, widened for few tasks as Student's t is"
 
 
 def bootstrap_intervals(

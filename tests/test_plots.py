@@ -390,3 +390,26 @@ def test_importing_plots_changes_no_setting() -> None:
         "assert dict(mpl.rcParams) == before; import sys; assert 'zhplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_the_notebook_shows_next_is_what_was_saved(tmp_path: Path) -> None:
+    missed = pd.DataFrame(
+        {
+            "task_id": "t",
+            "rubric_id": [f"R{n}" for n in range(6)],
+            "criterion": "The response should state something that takes a long label of its own to be said in full. "
+            * 2,
+            "pass_pct": [0.0, 10, 20, 30, 70, 100],
+            "judged": 20,
+            "weight": 0.5,
+        }
+    )
+    ax = plots.most_missed(missed, note="a note that is quite long and reaches beyond its axes, " * 3)
+    assert len(ax.get_yticklabels()) == 5, "what every report passes is not missed"
+    figure = plots.figure_of(ax)
+    plots.save_figure(figure, missed, profile="p", slug="07_x", caption="c", notice="A notice.", figures=tmp_path)
+    saved = ax.get_position().bounds
+    for _ in range(3):
+        figure.canvas.draw()
+    assert ax.get_position().bounds == saved
+    assert saved[2] > 0.3, "the bars have room"

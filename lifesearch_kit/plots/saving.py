@@ -62,6 +62,10 @@ def save_figure(
             bbox={"boxstyle": "square,pad=0.35", "facecolor": "#fff1c2", "edgecolor": "#b07c00", "linewidth": 0.6},
         )
     make_drawable(figure)
+    # Laid out once: every further layout would make room again for notes that reach beyond their axes, and what the
+    # notebook shows next would differ from the file.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     picture = base.with_name(base.name + ".png")
     figure.savefig(
         picture, dpi=150, bbox_inches="tight", pad_inches=0.12, facecolor="white", metadata={"Software": None}
