@@ -81,6 +81,16 @@ def test_every_cell_has_run_in_order_without_an_error(path: Path) -> None:
 
 
 @every_notebook
+def test_outputs_are_compared_except_where_a_progress_bar_stands(path: Path) -> None:
+    checked = [cell for cell in code_cells(path) if "nbval-check-output" in cell.metadata.get("tags", [])]
+    assert checked
+    assert all(cell.outputs for cell in checked)
+    assert not [cell for cell in checked if "await " in cell.source], (
+        "a first run shows a bar that a second one does not"
+    )
+
+
+@every_notebook
 def test_no_picture_time_or_machine_is_committed(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert "image/png" not in text
