@@ -18,7 +18,7 @@ from lifesearch_kit import offline
 from lifesearch_kit.accounting import Summary
 from lifesearch_kit.agent import research
 from lifesearch_kit.chat import Chat
-from lifesearch_kit.errors import ChatError, InputError, KitError
+from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.judge import judge_rubric
 from lifesearch_kit.plan import Check, Run
 from lifesearch_kit.records import Judgment, Report
@@ -49,7 +49,7 @@ async def run_agents(
         When a key is missing; nothing has run then.
     ChatError
         When an endpoint refuses every further call or has gone: its configuration stops at once, the others finish,
-        and all that was done is kept. Also when nothing at all could be done.
+        and all that was done is kept. Also when nothing at all could be done for a configuration.
     """
     stored = store.reports()
     todo = [run for run in plan if run.key not in stored]
@@ -62,7 +62,8 @@ async def run_agents(
         summary.add(store.add_report(report, transcript))
 
     settings = {run.system.name: run.system for run in todo}
-    await _collect(todo, lambda run: run.system.name, settings, make, store, summary, concurrency)
+    begun = {run.system.name for run in plan if run.key in stored}
+    await _collect(todo, lambda run: run.system.name, settings, make, begun, store, summary, concurrency)
     return select(store.reports(), [run.key for run in plan]), summary
 
 
@@ -82,7 +83,7 @@ async def grade(plan: Sequence[Check], store: Store, *, concurrency: int = 16) -
         When a key is missing; nothing has run then.
     ChatError
         When an endpoint refuses every further call or has gone: its configuration stops at once, the others finish,
-        and all that was done is kept. Also when nothing at all could be done.
+        and all that was done is kept. Also when nothing at all could be done for a configuration.
     """
     judged = store.judged()
     todo = [check for check in plan if check.key not in judged]
@@ -96,7 +97,8 @@ async def grade(plan: Sequence[Check], store: Store, *, concurrency: int = 16) -
         summary.add(judgment)
 
     settings = {check.judge.name: check.judge for check in todo}
-    await _collect(todo, lambda check: check.judge.name, settings, make, store, summary, concurrency)
+    begun = {check.judge.name for check in plan if check.key in judged}
+    await _collect(todo, lambda check: check.judge.name, settings, make, begun, store, summary, concurrency)
     return select(store.judgments(), [check.key for check in plan]), summary
 
 
@@ -105,6 +107,7 @@ async def _collect(
     name_of: Callable[[Unit], str],
     settings: Mapping[str, ModelSettings],
     make: Callable[[Unit, Mapping[str, Chat]], Awaitable[None]],
+    begun: set[str],
     store: Store,
     summary: Summary,
     concurrency: int,
@@ -114,7 +117,8 @@ async def _collect(
     started = time.perf_counter()
     units = iter(todo)
     stopped: dict[str, ChatError] = {}
-    in_a_row: Counter[str] = Counter()
+    last: dict[str, ChatError] = {}
+    in_a_row, failed, done = Counter[str](), Counter[str](), Counter[str]()
     most_in_a_row = max(_FAILURES_IN_A_ROW, 2 * concurrency)
 
     async def worker(chats: Mapping[str, Chat], progress: Any) -> None:
@@ -125,9 +129,12 @@ async def _collect(
                 try:
                     await make(unit, chats)
                     in_a_row[name] = 0
+                    done[name] += 1
                 except ChatError as error:
                     summary.failed[_cause(error)] += 1
                     in_a_row[name] += 1
+                    failed[name] += 1
+                    last[name] = error
                     if error.kind == "stop" or in_a_row[name] >= most_in_a_row:
                         stopped.setdefault(name, error)
             progress.update()
@@ -144,11 +151,12 @@ async def _collect(
             raise errors.exceptions[0] from None
         finally:
             summary.seconds = time.perf_counter() - started
-    if stopped:
-        # The others have finished by now: one refused key must not cost them what is under way.
-        raise next(iter(stopped.values())) from KitError(f"what was done is kept; {summary}")
-    if summary.failed and not summary.done and not summary.skipped:
-        raise ChatError(f"nothing could be done; {summary}", "transient")
+    # The others have finished by now: one configuration's failure must not cost them what is under way.
+    for name in settings:
+        if name in stopped or (failed[name] and not done[name] and name not in begun):
+            cause = stopped.get(name) or last[name]
+            told = f"{cause}. What was done is kept; mend this, or take {name!r} out, and run again to go on. {summary}"
+            raise ChatError(told, cause.kind, cause.status) from cause
 
 
 def _cause(error: ChatError) -> str:

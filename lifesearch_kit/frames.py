@@ -26,9 +26,16 @@ _COUNTS = ("iterations", "input_tokens", "output_tokens", "reasoning_tokens")
 
 
 def tasks_frame(tasks: Iterable[Task]) -> pd.DataFrame:
-    """One row a task: task_id, language, domain, query, cutoff (datetime64), rubrics (their number)."""
-    rows = [(one.task_id, one.language, one.domain, one.query, one.cutoff, len(one.rubrics)) for one in tasks]
-    frame = pd.DataFrame(rows, columns=["task_id", "language", "domain", "query", "cutoff", "rubrics"])
+    """One row a task: task_id, language, domain, query, cutoff (datetime64), rubrics (their number), invented.
+
+    `invented` is true where the task's metadata say so: it is made up for trying things, and measures nothing.
+    """
+    columns = ["task_id", "language", "domain", "query", "cutoff"]
+    rows = [
+        [*(getattr(one, name) for name in columns), len(one.rubrics), bool(one.metadata.get("invented"))]
+        for one in tasks
+    ]
+    frame = pd.DataFrame(rows, columns=[*columns, "rubrics", "invented"])
     return _unique(frame.assign(cutoff=pd.to_datetime(frame["cutoff"])), ("task_id",), "task")
 
 

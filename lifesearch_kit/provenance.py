@@ -6,6 +6,7 @@ import pandas as pd
 
 from lifesearch_kit.results import Results
 
+INVENTED = "Invented demo tasks: no measure of any system."
 BASELINES = "Invented demo data; the reports are those of rule-based baselines, not language models."
 SOME_BASELINES = "Rule-based baselines on invented demo data among the systems; they are no language models."
 BASELINE_JUDGE = "Graded by a rule-based baseline judge, not by a language model: no measure of these systems."
@@ -15,7 +16,7 @@ SOME_BASELINE_JUDGES = (
 
 
 def provenance_notice(results: Results) -> str:
-    """Say where built-in baselines wrote or graded the reports; empty where they did neither.
+    """Say where built-in baselines wrote or graded the reports, or the tasks are invented; empty where neither holds.
 
     Baselines are known by the model that a record names, so that the notice follows the data, not a setting. Where
     baselines wrote reports that other judges graded, these are named.
@@ -25,6 +26,8 @@ def provenance_notice(results: Results) -> str:
     parts = []
     if written.any():
         parts.append(BASELINES if written.all() else SOME_BASELINES)
+    elif results.tasks is not None and results.tasks["invented"].any():
+        parts.append(INVENTED)
     if graded.any():
         parts.append(BASELINE_JUDGE if graded.all() else SOME_BASELINE_JUDGES)
     elif parts and results.judgments is not None and len(graded):

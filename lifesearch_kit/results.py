@@ -38,7 +38,7 @@ class Results:
     Attributes
     ----------
     tasks
-        A row a task: task_id, language, domain, query, cutoff (datetime64), rubrics (count).
+        A row a task: task_id, language, domain, query, cutoff (datetime64), rubrics (count), invented (so marked).
     rubrics
         A row a rubric: task_id, rubric_id, language, domain, query, cutoff, criterion, type, necessity, priority,
         weight, dimension.

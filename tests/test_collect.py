@@ -100,7 +100,8 @@ def test_a_refused_key_of_one_judge_leaves_the_others_their_work(loopback, tmp_p
     loopback.script[:] = [answer] * 16
     with pytest.raises(ChatError, match="key revoked") as caught:
         graded(tmp_path, plan_checks(TASKS, REPORTS, judges), concurrency=2)
-    assert "8 done" in str(caught.value.__cause__)
+    assert "8 done" in str(caught.value)
+    assert "run again to go on" in str(caught.value)
     with Store(tmp_path) as store:
         assert {one.judge for one in store.judgments().values()} == {"j"}
         assert len(store.judgments()) == 8
@@ -129,7 +130,7 @@ def test_equal_causes_are_counted_together(loopback, tmp_path):
         return 503, {"error": {"message": f"busy, request {uuid.uuid4().hex}"}}
 
     loopback.script[:] = [busy] * 8
-    with pytest.raises(ChatError, match=r"nothing could be done; .* 8 failed \(.*busy, request \.\.\.\)"):
+    with pytest.raises(ChatError, match=r"busy, request .* 8 failed \(.*busy, request \.\.\.\)"):
         graded(tmp_path, plan_checks(TASKS, REPORTS, [judge(loopback)]))
 
 
@@ -142,6 +143,16 @@ def test_an_endpoint_that_has_gone_is_given_up(loopback, tmp_path):
     loopback.script[:] = ([YES] * 3 + [BUSY] * 10) * 12
     _, summary = graded(tmp_path, plan, concurrency=2)
     assert summary.done > 20, "failures with successes between them are no reason to give up"
+
+
+def test_a_configuration_for_which_nothing_could_be_done_is_named(loopback, tmp_path):
+    def answer(body):
+        return BUSY if body["model"] == "dead" else YES
+
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback, name="dead", model="dead"), judge(loopback)])
+    loopback.script[:] = [answer] * 16
+    with pytest.raises(ChatError, match=r"take 'dead' out, and run again to go on.* 8 done"):
+        graded(tmp_path, plan)
 
 
 def test_two_processes_do_not_pay_for_one_run(loopback, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -308,3 +309,10 @@ def test_the_notice_follows_the_data() -> None:
     assert provenance_notice(Results(Path(), reports=made, judgments=data.judgments[:0])) == BASELINES
     both = pd.concat([data.judgments, by_baseline])
     assert provenance_notice(Results(Path(), reports=unknown, judgments=both)) == SOME_BASELINE_JUDGES
+
+
+def test_invented_tasks_are_said_to_be_so_whoever_worked_on_them() -> None:
+    own = results(model="some-vendor-model")
+    tasks = pd.DataFrame({"task_id": ["t"], "invented": [True]})
+    assert provenance_notice(replace(own, tasks=tasks)).startswith("Invented demo tasks")
+    assert "Invented" not in provenance_notice(replace(own, tasks=tasks.assign(invented=False)))

@@ -61,7 +61,7 @@ def overall_bars(
     if runs is not None:
         reach = np.fmax(reach, _run_dots(ax, runs, rows.index))
     if runs is not None or label:
-        ax.legend(loc="lower right", handletextpad=0.4)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.4)
     for place, value, end in zip(places, rows["score_pct"].to_numpy(float), reach, strict=True):
         text = f"{value:.1f}" if np.isfinite(value) else f"{least[place]:.1f} to {most[place]:.1f}"
         ax.annotate(text, (end, place), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
@@ -169,7 +169,8 @@ def language_split(groups: pd.DataFrame, systems: Sequence[str], *, note: str, a
     """
     shown = [one for one in systems if one in set(groups["system"])]
     ax = ax or new_axes(8, 1.6 + 0.4 * len(shown))
-    for shift, (language, (word, color, marker)) in zip((-0.13, 0.13), LANGUAGE_LOOKS.items(), strict=True):
+    looks = {one: look for one, look in LANGUAGE_LOOKS.items() if one in set(groups["language"])}
+    for shift, (language, (word, color, marker)) in zip((-0.13, 0.13), looks.items(), strict=False):
         rows = groups[groups["language"] == language].set_index("system").reindex(shown)
         middle = rows["score_pct"].to_numpy(float)
         low, high = interval_ends(rows)
@@ -186,7 +187,7 @@ def language_split(groups: pd.DataFrame, systems: Sequence[str], *, note: str, a
             label=f"{word} tasks",
         )
     ax.set_yticks(np.arange(len(shown)), labels=[wrap(one, 26, 2) for one in shown])
-    ax.invert_yaxis()
+    ax.set_ylim(len(shown) - 0.5, -0.5)
     ax.set_xlabel(SCORE)
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return finish(ax, "Chinese and English tasks", note)
