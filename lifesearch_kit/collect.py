@@ -46,25 +46,26 @@ async def run_agents(
     Raises
     ------
     InputError
-        When a key is missing; nothing has run then.
+        When a key is missing, or another process is at work on the run; nothing has run then.
     ChatError
         When an endpoint refuses every further call or has gone: its configuration stops at once, the others finish,
         and all that was done is kept. Also when nothing at all could be done for a configuration.
     """
-    stored = store.reports()
-    todo = [run for run in plan if run.key not in stored]
-    summary = Summary("agent runs", planned=len(plan), skipped=len(plan) - len(todo))
+    with store.claim():
+        stored = store.reports()
+        todo = [run for run in plan if run.key not in stored]
+        summary = Summary("agent runs", planned=len(plan), skipped=len(plan) - len(todo))
 
-    async def make(run: Run, chats: Mapping[str, Chat]) -> None:
-        chat = chats[run.system.name]
-        report, transcript = await research(run.task, run.system, chat, tools, run=run.number, today=today)
-        report = report.model_copy(update={"fingerprint": run.fingerprint})
-        summary.add(store.add_report(report, transcript))
+        async def make(run: Run, chats: Mapping[str, Chat]) -> None:
+            chat = chats[run.system.name]
+            report, transcript = await research(run.task, run.system, chat, tools, run=run.number, today=today)
+            report = report.model_copy(update={"fingerprint": run.fingerprint})
+            summary.add(store.add_report(report, transcript))
 
-    settings = {run.system.name: run.system for run in todo}
-    begun = {run.system.name for run in plan if run.key in stored}
-    await _collect(todo, lambda run: run.system.name, settings, make, begun, store, summary, concurrency)
-    return select(store.reports(), [run.key for run in plan]), summary
+        settings = {run.system.name: run.system for run in todo}
+        begun = {run.system.name for run in plan if run.key in stored}
+        await _collect(todo, lambda run: run.system.name, settings, make, begun, summary, concurrency)
+        return select(store.reports(), [run.key for run in plan]), summary
 
 
 async def grade(plan: Sequence[Check], store: Store, *, concurrency: int = 16) -> tuple[list[Judgment], Summary]:
@@ -80,26 +81,27 @@ async def grade(plan: Sequence[Check], store: Store, *, concurrency: int = 16) -
     Raises
     ------
     InputError
-        When a key is missing; nothing has run then.
+        When a key is missing, or another process is at work on the run; nothing has run then.
     ChatError
         When an endpoint refuses every further call or has gone: its configuration stops at once, the others finish,
         and all that was done is kept. Also when nothing at all could be done for a configuration.
     """
-    judged = store.judged()
-    todo = [check for check in plan if check.key not in judged]
-    summary = Summary("judgments", planned=len(plan), skipped=len(plan) - len(todo))
+    with store.claim():
+        judged = store.judged()
+        todo = [check for check in plan if check.key not in judged]
+        summary = Summary("judgments", planned=len(plan), skipped=len(plan) - len(todo))
 
-    async def make(check: Check, chats: Mapping[str, Chat]) -> None:
-        judgment = await judge_rubric(
-            check.task, check.report, check.rubric, check.judge, chats[check.judge.name], repeat=check.repeat
-        )
-        store.add_judgments([judgment])
-        summary.add(judgment)
+        async def make(check: Check, chats: Mapping[str, Chat]) -> None:
+            judgment = await judge_rubric(
+                check.task, check.report, check.rubric, check.judge, chats[check.judge.name], repeat=check.repeat
+            )
+            store.add_judgments([judgment])
+            summary.add(judgment)
 
-    settings = {check.judge.name: check.judge for check in todo}
-    begun = {check.judge.name for check in plan if check.key in judged}
-    await _collect(todo, lambda check: check.judge.name, settings, make, begun, store, summary, concurrency)
-    return select(store.judgments(), [check.key for check in plan]), summary
+        settings = {check.judge.name: check.judge for check in todo}
+        begun = {check.judge.name for check in plan if check.key in judged}
+        await _collect(todo, lambda check: check.judge.name, settings, make, begun, summary, concurrency)
+        return select(store.judgments(), [check.key for check in plan]), summary
 
 
 async def _collect(
@@ -108,7 +110,6 @@ async def _collect(
     settings: Mapping[str, ModelSettings],
     make: Callable[[Unit, Mapping[str, Chat]], Awaitable[None]],
     begun: set[str],
-    store: Store,
     summary: Summary,
     concurrency: int,
 ) -> None:
@@ -141,7 +142,6 @@ async def _collect(
 
     async with AsyncExitStack() as stack:
         chats = await _open_chats(settings, stack)
-        stack.enter_context(store.claim())
         progress = stack.enter_context(tqdm(total=len(todo), desc=summary.what, disable=not todo, mininterval=0.5))
         try:
             async with asyncio.TaskGroup() as group:
