@@ -10,10 +10,9 @@ from functools import lru_cache
 
 from lifesearch_kit.clarification import Span
 from lifesearch_kit.dates import DateMention, Moment, date_mentions
-from lifesearch_kit.terms import key_terms, normalise_width
+from lifesearch_kit.terms import URL, key_terms, normalise_width
 
 _PASSAGE = re.compile(r"^[ \t]*\|[^\n]*|(?:[^\n.。！？!?；]|\.(?!\s))+[.。！？!?；]*", re.MULTILINE)
-_URL = re.compile(r"https?://[^\s<>()\[\]\"'，。；、）】」]+")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w*[-–]\d)", re.ASCII)
 _NAME = re.compile(r"[“\"「『《]([^”\"」』》]{2,60})[”\"」』》]|(?<![.!?。]\s)(?<!^)\b([A-Z][\w&-]+(?: [A-Z][\w&-]+)*)")
 # A later date is evidence of newer data where the clause reports something of that day: it says as of when, when a
@@ -126,7 +125,7 @@ def later_dates(text: str, cutoff: date, asked: Collection[Moment] = ()) -> list
     list of Span
         One a sentence, in the text's order.
     """
-    addresses = [match.span() for match in _URL.finditer(text)]
+    addresses = [match.span() for match in URL.finditer(text)]
     in_words: dict[Span, None] = {}
     in_addresses: dict[Span, None] = {}
     spans = [one.span for one in passages(text)]

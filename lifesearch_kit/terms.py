@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
+URL = re.compile(r"https?://[^\s<>()\[\]\"'，。；、）】」]+")
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]+|\d+(?:[.,]\d+)*|[^\W\d_{_CJK}][^\W_{_CJK}]*")
 _CJK_CHARACTER = re.compile(f"[{_CJK}]")

@@ -10,9 +10,8 @@ from functools import lru_cache
 
 from lifesearch_kit.dates import DateMention, date_mentions
 from lifesearch_kit.offline.quantities import LABEL_POWERS, Quantity, quantities
-from lifesearch_kit.terms import key_terms, normalise_width, sentences
+from lifesearch_kit.terms import URL, key_terms, normalise_width, sentences
 
-_URL = re.compile(r"https?://[^\s<>()\[\]\"'，。；、）】」]+")
 _LINK = re.compile(r"\[([^\]]*)\]\((https?://[^)\s]+)\)")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.+?)\s*#*$|^\s*\*\*([^*]{2,60})\*\*[:：]?\s*$")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
@@ -65,17 +64,17 @@ class Features:
 
 def length(text: str) -> int:
     """Count Chinese characters and words of other scripts; link addresses and Markdown signs do not count."""
-    shown = _URL.sub(" ", _LINK.sub(r"\1", text))
+    shown = URL.sub(" ", _LINK.sub(r"\1", text))
     return len(_CJK.findall(shown)) + len(_WORD.findall(shown))
 
 
 def urls_of(text: str) -> list[str]:
     """The http(s) addresses of a text, in order."""
-    return [url.rstrip(".,;:") for url in _URL.findall(text)]
+    return [url.rstrip(".,;:") for url in URL.findall(text)]
 
 
 def _segment(text: str, context: str, section: int, is_row: bool) -> Segment:
-    shown = _URL.sub(" ", _LINK.sub(r"\1", text))
+    shown = URL.sub(" ", _LINK.sub(r"\1", text))
     terms = frozenset(key_terms(shown)) | (frozenset(key_terms(context)) if is_row else frozenset())
     return Segment(
         text,
@@ -85,7 +84,7 @@ def _segment(text: str, context: str, section: int, is_row: bool) -> Segment:
         terms,
         _scaled(f"{context} {shown}" if is_row else shown, quantities(shown)),
         tuple(date_mentions(shown)),
-        bool(_URL.search(text)),
+        bool(URL.search(text)),
     )
 
 
@@ -93,7 +92,7 @@ def _pieces(line: str) -> list[str]:
     """The sentences of a line, each with the citation that follows it."""
     found: list[str] = []
     for piece in sentences(line):
-        cites = found and re.match(r"[(（\[【]", piece) and _URL.search(piece)
+        cites = found and re.match(r"[(（\[【]", piece) and URL.search(piece)
         if cites:
             end = max(piece.rfind(mark, 0, 400) for mark in ")）】") + 1
             found[-1] += " " + piece[:end]

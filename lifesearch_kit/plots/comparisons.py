@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from lifesearch_kit.plots.intervals import interval_ends
 from lifesearch_kit.plots.labels import label_points, wrap
-from lifesearch_kit.plots.scores import interval_ends
 from lifesearch_kit.plots.style import EDGE, Look, finish, new_axes
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from lifesearch_kit.plots.intervals import language_rows
 from lifesearch_kit.plots.labels import wrap
-from lifesearch_kit.plots.style import EDGE, LANGUAGE_LOOKS, finish, new_axes
+from lifesearch_kit.plots.style import EDGE, finish, new_axes
 
 
 def judge_comparison(judges: pd.DataFrame, *, note: str) -> np.ndarray[Any, np.dtype[np.object_]]:
@@ -81,22 +82,6 @@ def judge_by_language(groups: pd.DataFrame, *, note: str, ax: Axes | None = None
     """
     judges = list(dict.fromkeys(groups["judge"]))
     ax = ax or new_axes(7.5, 1.8 + 0.5 * len(judges))
-    for shift, (language, (word, color, marker)) in zip((-0.12, 0.12), LANGUAGE_LOOKS.items(), strict=True):
-        rows = groups[groups["language"] == language].set_index("judge").reindex(judges)
-        middle, low, high = (rows[name].to_numpy(float) for name in ("accuracy_pct", "low_pct", "high_pct"))
-        ax.errorbar(
-            middle,
-            np.arange(len(judges)) + shift,
-            xerr=np.vstack([middle - low, high - middle]),
-            fmt=marker,
-            color=color,
-            markersize=7,
-            elinewidth=1.5,
-            capsize=3,
-            label=f"{word} tasks",
-        )
-    ax.set_yticks(np.arange(len(judges)), labels=[wrap(one, 34, 2) for one in judges])
-    ax.set_ylim(len(judges) - 0.5, -0.5)
+    language_rows(ax, groups.set_index("judge"), judges, "accuracy_pct", label_width=34)
     ax.set_xlabel("decisions that equal the reference label, %")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return finish(ax, "Agreement by language", note)

@@ -9,8 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from lifesearch_kit.plots.heat import heat
+from lifesearch_kit.plots.intervals import interval_ends, language_rows
 from lifesearch_kit.plots.labels import wrap
-from lifesearch_kit.plots.style import EDGE, LANGUAGE_LOOKS, Look, finish, new_axes
+from lifesearch_kit.plots.style import EDGE, Look, finish, new_axes
 
 _DOMAIN_COLUMNS = 9
 SCORE = "score, % of rubric weight passed (mean over tasks)"
@@ -110,17 +111,6 @@ def _spans(ax: Axes, places: np.ndarray, low: np.ndarray, high: np.ndarray) -> N
     ax.errorbar(middle, places[drawn], xerr=half, fmt="none", ecolor="black", elinewidth=1.2, capsize=3)
 
 
-def interval_ends(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of each row's error bar: low_pct and high_pct, else one score_sd_pct to either side, else nothing."""
-    if {"low_pct", "high_pct"} <= set(rows.columns):
-        return rows["low_pct"].to_numpy(float), rows["high_pct"].to_numpy(float)
-    if "score_sd_pct" in rows:
-        sd = rows["score_sd_pct"].to_numpy(float)
-        return rows["score_pct"].to_numpy(float) - sd, rows["score_pct"].to_numpy(float) + sd
-    nothing = np.full(len(rows), np.nan)
-    return nothing, nothing
-
-
 def domain_heatmap(domains: pd.DataFrame, systems: Sequence[str], *, note: str, ax: Axes | None = None) -> Axes:
     """Score of each system in each domain, in the table's order of domains, each with its number of tasks.
 
@@ -169,25 +159,6 @@ def language_split(groups: pd.DataFrame, systems: Sequence[str], *, note: str, a
     """
     shown = [one for one in systems if one in set(groups["system"])]
     ax = ax or new_axes(8, 1.6 + 0.4 * len(shown))
-    looks = {one: look for one, look in LANGUAGE_LOOKS.items() if one in set(groups["language"])}
-    for shift, (language, (word, color, marker)) in zip((-0.13, 0.13), looks.items(), strict=False):
-        rows = groups[groups["language"] == language].set_index("system").reindex(shown)
-        middle = rows["score_pct"].to_numpy(float)
-        low, high = interval_ends(rows)
-        places = np.arange(len(shown)) + shift
-        ax.errorbar(
-            middle,
-            places,
-            xerr=np.vstack([middle - low, high - middle]),
-            fmt=marker,
-            color=color,
-            markersize=7,
-            elinewidth=1.4,
-            capsize=2.5,
-            label=f"{word} tasks",
-        )
-    ax.set_yticks(np.arange(len(shown)), labels=[wrap(one, 26, 2) for one in shown])
-    ax.set_ylim(len(shown) - 0.5, -0.5)
+    language_rows(ax, groups.set_index("system"), shown, "score_pct", label_width=26)
     ax.set_xlabel(SCORE)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return finish(ax, "Chinese and English tasks", note)
