@@ -1,4 +1,4 @@
-"""The agent: decide, run tools, observe, until a message without tool calls (a ReAct loop)."""
+"""The agent: decide, run tools, observe, until the report (a ReAct loop). How calls are written is the protocol's."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lifesearch_kit.clarification import asks_back
 from lifesearch_kit.errors import ChatError
 from lifesearch_kit.records import Report, ReportStatus, Task
 from lifesearch_kit.settings import SystemSettings
-from lifesearch_kit.tool_calls import ToolCall, read_calls, run_calls
+from lifesearch_kit.text_protocol import TextProtocol
+from lifesearch_kit.tool_calls import LAST_TURN_PROMPT, ToolCallsProtocol, Turn, run_calls
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.transcripts import Step, ToolResult, Transcript
 
 SYSTEM_PROMPT = "agent_system"
-LAST_TURN_PROMPT = "agent_last_turn"
 Number = TypeVar("Number", int, float)
 _CALLS_TO_WAIT_FOR = 3
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
@@ -45,7 +45,7 @@ async def research(
         When the endpoint gives no usable reply, or the service behind a tool never answered (network, key, quota):
         there is no report then, and the run is to be made again.
     """
-    loop = _Loop(task, system, chat, tools, run, prompts.render(SYSTEM_PROMPT, today=today.isoformat()))
+    loop = _Loop(task, system, chat, tools, run, today)
     limit: ReportStatus | None = None
     try:
         while not await loop.step(limit):
@@ -59,17 +59,30 @@ async def research(
     return loop.report(limit), loop.transcript()
 
 
+def prompt_names(system: SystemSettings) -> tuple[str, ...]:
+    """The prompts that a system's runs use."""
+    return (SYSTEM_PROMPT, LAST_TURN_PROMPT, *_protocol(system, ()).prompt_names)
+
+
+def _protocol(system: SystemSettings, tools: Sequence[Tool]) -> ToolCallsProtocol | TextProtocol:
+    if system.protocol == "tool_calls":
+        return ToolCallsProtocol(tools)
+    return TextProtocol(tools, constrained=system.protocol == "constrained_text")
+
+
 class _Loop:
     """The conversation of one run and what it has taken so far."""
 
     def __init__(
-        self, task: Task, system: SystemSettings, chat: Chat, tools: Sequence[Tool], run: int, system_prompt: str
+        self, task: Task, system: SystemSettings, chat: Chat, tools: Sequence[Tool], run: int, today: date
     ) -> None:
         self.task, self.system, self.chat, self.run = task, system, chat, run
         self.tools = {tool.name: tool for tool in tools}
-        self.system_prompt = system_prompt
+        self.protocol = _protocol(system, tools)
+        system_prompt = prompts.render(SYSTEM_PROMPT, today=today.isoformat())
+        self.system_prompt = "\n".join(filter(None, [system_prompt, self.protocol.instructions]))
         self.messages: list[dict[str, Any]] = [
-            {"role": "system", "content": system_prompt},
+            {"role": "system", "content": self.system_prompt},
             {"role": "user", "content": task.query},
         ]
         self.replies: list[Reply] = []
@@ -78,24 +91,15 @@ class _Loop:
 
     async def step(self, limit: ReportStatus | None) -> bool:
         """One model decision and its tool calls; whether the run ends with it."""
-        if limit:
-            self.messages.append({"role": "user", "content": prompts.render(LAST_TURN_PROMPT).strip()})
-        schemas = [tool.schema for tool in self.tools.values()]
-        reply = await self.chat.complete(
-            self.messages,
-            tools=schemas,
-            tool_choice="none" if limit and schemas else None,
-            seed=self.run if self.system.seed_by_run else None,
-        )
-        message, calls = read_calls(reply, used_ids=self._used_ids())
-        results: list[ToolResult] = []
-        if calls and not limit:
-            self.messages.append(self._echo(message))
-            results = await run_calls(calls, self.tools)
-            self.messages += [{"role": "tool", "tool_call_id": one.call_id, "content": one.content} for one in results]
-        self.replies.append(reply)
-        self.steps.append(self._record(reply, message, results, limit, calls))
-        return limit is not None or not calls
+        last = limit is not None
+        request = self.protocol.request(self.messages, last=last)
+        reply = await self.chat.complete(**request, seed=self.run if self.system.seed_by_run else None)
+        turn = self.protocol.read(reply, last=last)
+        results = [] if last else await run_calls(turn.calls, self.tools)
+        self.messages += [self._echo(turn.message), *self.protocol.hand_back(results), *turn.told]
+        self.replies.append(turn.answer)
+        self.steps.append(self._record(turn, results, limit))
+        return last or not (turn.calls or turn.told)
 
     def require_tools(self, calls: int) -> None:
         """Give the run up where a tool was called so often at least and its service failed every time."""
@@ -161,17 +165,8 @@ class _Loop:
             return message
         return {name: value for name, value in message.items() if name not in _REASONING_FIELDS}
 
-    def _used_ids(self) -> set[str]:
-        return {one.call_id for step in self.steps for one in step.results}
-
-    def _record(
-        self,
-        reply: Reply,
-        message: dict[str, Any],
-        results: list[ToolResult],
-        limit: ReportStatus | None,
-        calls: list[ToolCall],
-    ) -> Step:
+    def _record(self, turn: Turn, results: list[ToolResult], limit: ReportStatus | None) -> Step:
+        reply, calls = turn.answer, turn.calls
         notes = list(reply.notes)
         if limit:
             notes.append(f"last turn, without tools: {limit}")
@@ -179,7 +174,7 @@ class _Loop:
             notes.append(f"{len(calls)} tool call(s) of the last turn were not run")
         return Step(
             number=len(self.steps) + 1,
-            message=message,
+            message=turn.message,
             results=tuple(results),
             finish_reason=reply.finish_reason,
             input_tokens=reply.usage.input_tokens,
@@ -192,6 +187,7 @@ class _Loop:
     def _notes(self) -> tuple[str, ...]:
         counted = Counter(note for step in self.steps for note in step.notes)
         notes = [note if count == 1 else f"{note} ({count} steps)" for note, count in counted.items()]
+        notes += self.protocol.notes
         models = sorted({reply.model for reply in self.replies if reply.model})
         if len(models) > 1:
             notes.append(f"more than one model answered: {', '.join(models)}")

@@ -22,7 +22,7 @@ from lifesearch_kit.chat_errors import (
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.redaction import redact
 from lifesearch_kit.reply import Reply, read_reply
-from lifesearch_kit.settings import ModelSettings
+from lifesearch_kit.settings import LOCAL_ADDRESS, ModelSettings
 from lifesearch_kit.text import replace_lone_surrogates
 from lifesearch_kit.usage import Usage, cost
 
@@ -50,20 +50,21 @@ class Chat:
     Raises
     ------
     InputError
-        When no key is set and the endpoint is neither offline nor given as a client, or when the address is none.
+        When a key is needed and not set, when the address is none, or when no address of a local model is known.
     """
 
     def __init__(self, settings: ModelSettings, http_client: Any | None = None) -> None:
         self.settings = settings
         if settings.is_offline and http_client is None:
             raise InputError(f"configuration {settings.name!r} is offline; pass the client of the built-in baselines")
-        self._key = "" if settings.is_offline else os.environ.get(settings.api_key_env, "").strip()
-        if not self._key and http_client is None:
+        keyless = settings.is_offline or settings.is_local
+        self._key = "" if keyless else os.environ.get(settings.api_key_env, "").strip()
+        if not self._key and not keyless and http_client is None:
             raise InputError(
                 f"configuration {settings.name!r} needs a key: set the environment variable {settings.api_key_env} "
                 "(to any word where the endpoint asks for none)"
             )
-        base_url = "http://offline.invalid/v1" if settings.is_offline else settings.base_url
+        base_url = _address(settings)
         if base_url is not None and not base_url.startswith(("http://", "https://")):
             raise InputError(
                 f"configuration {settings.name!r}: base_url {base_url!r} does not start with http:// or https://"
@@ -100,6 +101,7 @@ class Chat:
         tools: list[dict[str, Any]] | None = None,
         tool_choice: str | None = None,
         seed: int | None = None,
+        response_format: dict[str, Any] | None = None,
     ) -> Reply:
         """Ask for one completion.
 
@@ -108,7 +110,7 @@ class Chat:
         ChatError
             When there is no usable reply after the retries. Nothing that was sent is ever dropped for another try.
         """
-        body = self._body(messages, tools, tool_choice, seed)
+        body = self._body(messages, tools, tool_choice, seed, response_format)
         started = time.perf_counter()
         try:
             response = await self._client.post(
@@ -127,12 +129,14 @@ class Chat:
         tools: list[dict[str, Any]] | None,
         tool_choice: str | None,
         seed: int | None,
+        response_format: dict[str, Any] | None,
     ) -> dict[str, Any]:
         settings = self.settings
         optional = {
             "tools": tools or None,
             "tool_choice": tool_choice,
             "seed": seed,
+            "response_format": response_format,
             "temperature": None if settings.temperature == "default" else settings.temperature,
             "reasoning_effort": None if settings.reasoning_effort == "default" else settings.reasoning_effort,
             settings.output_limit_field: settings.max_output_tokens,
@@ -157,6 +161,20 @@ class Chat:
         if not isinstance(payload, dict):
             said = Fault(f"{said.message}: {' '.join(text.split())[:300]}")
         return explain(said, error.status_code, shown, self.settings, body)
+
+
+def _address(settings: ModelSettings) -> str | None:
+    if settings.is_offline:
+        return "http://offline.invalid/v1"
+    if not settings.is_local:
+        return settings.base_url
+    address = os.environ.get(LOCAL_ADDRESS, "").strip()
+    if not address:
+        raise InputError(
+            f"configuration {settings.name!r} needs a local model: python -m lifesearch_kit.local starts one, "
+            f"or set {LOCAL_ADDRESS} to the address of a server that runs, such as http://127.0.0.1:8080/v1"
+        )
+    return address
 
 
 def _install(http_client: Any) -> None:

@@ -7,7 +7,7 @@ from datetime import date
 from typing import NamedTuple
 
 from lifesearch_kit import prompts
-from lifesearch_kit.agent import LAST_TURN_PROMPT, SYSTEM_PROMPT
+from lifesearch_kit.agent import prompt_names
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import fingerprint
 from lifesearch_kit.judge import judgment_fingerprint
@@ -79,10 +79,10 @@ def plan_runs(
     """
     if runs < 1:
         raise InputError(f"runs {runs} plans nothing; give 1 or more")
-    prompt = [prompts.load(name).template for name in (SYSTEM_PROMPT, LAST_TURN_PROMPT)]
+    texts = {one.name: [prompts.load(name).template for name in prompt_names(one)] for one in systems}
     means = [(tool.schema, tool.backend) for tool in tools]
     return [
-        Run(task, system, number, fingerprint(task.query, system.identity(), prompt, means, today))
+        Run(task, system, number, fingerprint(task.query, system.identity(), texts[system.name], means, today))
         for system in systems
         for task in tasks
         for number in range(1, runs + 1)
@@ -93,6 +93,9 @@ def plan_checks(
     tasks: Sequence[Task], reports: Sequence[Report], judges: Sequence[JudgeSettings], *, repeats: int = 1
 ) -> list[Check]:
     """Every rubric of every gradable report by every judge; rubrics of weight 0 are not asked.
+
+    All that shares its beginning follows one another, so that a server's prompt cache reads a report once: the rubrics
+    of one report, and the repeats of one rubric.
 
     Raises
     ------
@@ -112,11 +115,11 @@ def plan_checks(
         )
     return [
         Check(task, report, rubric, judge, repeat, judgment_fingerprint(task, report, rubric, judge))
-        for judge in judges
-        for repeat in range(1, repeats + 1)
         for report in reports
         if report.is_gradable
         for task in [by_id[report.task_id]]
+        for judge in judges
         for rubric in task.rubrics
         if rubric.weight > 0
+        for repeat in range(1, repeats + 1)
     ]

@@ -11,6 +11,10 @@ from lifesearch_kit.usage import Usage, read_usage
 
 _TRUNCATED = ("length", "max_tokens", "model_length")
 _REFUSED = ("content_filter", "refusal", "safety", "sensitive")
+_LEGACY_CALL = "the reply holds a legacy function_call, which was not run: the endpoint must send tool_calls"
+_CALL_IN_TEXT = "the text holds what looks like a tool call; it was not run: the server must parse tool calls"
+# Notes that matter where calls are expected in a field of their own.
+CALLS_NOT_RUN = (_LEGACY_CALL, _CALL_IN_TEXT)
 _REASONING_PARTS = ("reasoning", "thinking", "redacted_thinking")
 # Reasoning that a server left in the content. A lone closing tag further down may as well be what a report shows.
 _INLINE_REASONING = re.compile(r"\A\s*<(think|thinking)>.*?(?:</\1>|\Z)", re.S)
@@ -115,7 +119,7 @@ def _calls_not_run(message: dict[str, Any], text: str) -> list[str]:
     """Notes on calls in a form that is not read, so that a message without calls is not mistaken for a report."""
     notes = []
     if message.get("function_call"):
-        notes.append("the reply holds a legacy function_call, which was not run: the endpoint must send tool_calls")
+        notes.append(_LEGACY_CALL)
     if _WRITTEN_CALL.search(text):
-        notes.append("the text holds what looks like a tool call; it was not run: the server must parse tool calls")
+        notes.append(_CALL_IN_TEXT)
     return notes

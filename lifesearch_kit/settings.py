@@ -16,6 +16,8 @@ from lifesearch_kit.records import Record
 from lifesearch_kit.rows import Row, fault
 
 OFFLINE = "offline"
+LOCAL = "local"
+LOCAL_ADDRESS = "LOCAL_MODEL_URL"
 
 
 def _as_temperature(value: Any) -> Any:
@@ -51,8 +53,10 @@ def _baseline_code() -> str:
 class ModelSettings(Record):
     """How one model is called. ``default`` leaves a setting to the endpoint and says so in tables.
 
-    `base_url` is an OpenAI-compatible address, None for the openai client's own, or ``offline`` for the built-in
-    baselines. `api_key_env` names the environment variable that holds the key; a key itself is never written down.
+    `base_url` is an OpenAI-compatible address, None for the openai client's own, ``offline`` for the built-in
+    baselines, or ``local`` for a model on this machine: its address changes from start to start, so the environment
+    variable LOCAL_MODEL_URL holds it, and it asks for no key. `api_key_env` names the environment variable that holds
+    the key; a key itself is never written down.
     Prices are per million tokens, in one currency of the user's choice.
     """
 
@@ -78,6 +82,11 @@ class ModelSettings(Record):
         """Whether a built-in baseline answers instead of a language model."""
         return self.base_url == OFFLINE
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the model runs on this machine, at the address that LOCAL_MODEL_URL holds."""
+        return self.base_url == LOCAL
+
     def identity(self) -> str:
         """Fingerprint of all that changes what the model would say; for a baseline, also of its program."""
         return fingerprint(self.model_dump(exclude=set(self.no_effect)), _baseline_code() if self.is_offline else None)
@@ -89,10 +98,15 @@ class SystemSettings(ModelSettings):
     `echo_reasoning` sends a vendor's reasoning text back with the message that it came with. `seed_by_run` sends the
     run number as the request's seed. Limits at which one last turn without tools is granted: `max_steps` (model
     decisions), `max_output_tokens_total`, `max_seconds`.
+
+    `protocol` says how tools are called: ``tool_calls`` in the endpoint's own field for them; ``text`` as JSON in the
+    text of messages, for an endpoint or a model without that field; ``constrained_text`` the same, where the server can
+    hold each reply to a JSON Schema (`response_format`).
     """
 
     echo_reasoning: bool = True
     seed_by_run: bool = False
+    protocol: Literal["tool_calls", "text", "constrained_text"] = "tool_calls"
     max_steps: int = Field(default=100, ge=1)
     max_output_tokens_total: int | None = Field(default=None, ge=1)
     max_seconds: float = Field(default=3600.0, gt=0)

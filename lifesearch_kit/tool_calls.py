@@ -8,14 +8,16 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from lifesearch_kit import prompts
 from lifesearch_kit.errors import ToolError
 from lifesearch_kit.reply import Reply
 from lifesearch_kit.text import replace_lone_surrogates
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.transcripts import ToolResult
 
+LAST_TURN_PROMPT = "agent_last_turn"
 _NAME_CHARACTERS = 64
 _AT_ONCE = 8
 CALL_SECONDS = 180.0
@@ -28,6 +30,47 @@ class ToolCall:
     call_id: str
     name: str
     arguments: Any
+
+
+class Turn(NamedTuple):
+    """A reply as a protocol reads it: calls to run, or messages that tell the model what was wrong; neither ends a run.
+
+    `message` is to be sent back; `answer` is the reply with the report for its text.
+    """
+
+    message: dict[str, Any]
+    answer: Reply
+    calls: Sequence[ToolCall] = ()
+    told: Sequence[dict[str, Any]] = ()
+
+
+class ToolCallsProtocol:
+    """How one run calls tools through the endpoint's own field for them."""
+
+    prompt_names: tuple[str, ...] = ()
+    instructions = ""
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._schemas = [tool.schema for tool in tools]
+        self._used_ids: set[str] = set()
+
+    def request(self, messages: list[dict[str, Any]], *, last: bool) -> dict[str, Any]:
+        """What goes to the endpoint."""
+        if last:
+            messages = [*messages, {"role": "user", "content": prompts.render(LAST_TURN_PROMPT).strip()}]
+        choice = "none" if last and self._schemas else None
+        return {"messages": messages, "tools": self._schemas, "tool_choice": choice}
+
+    def read(self, reply: Reply, *, last: bool) -> Turn:
+        """The reply as calls or a report; the last turn is read like any other."""
+        message, calls = read_calls(reply, self._used_ids)
+        self._used_ids.update(call.call_id for call in calls)
+        return Turn(message, reply, calls)
+
+    def hand_back(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
+        """The results as messages."""
+        return [{"role": "tool", "tool_call_id": one.call_id, "content": one.content} for one in results]
 
 
 def read_calls(reply: Reply, used_ids: set[str]) -> tuple[dict[str, Any], list[ToolCall]]:
