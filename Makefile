@@ -1,15 +1,21 @@
 # Two commands do everything: `make demo` and `make test`. Each sets up what it needs in .venv.
 PYTHON ?= python3
 PROFILE ?= params/demo.yaml
+LOCAL_PROFILE ?= params/local.yaml
 BIN := .venv/bin
 # The other notebooks read what the first one leaves behind.
 RUN := notebooks/04_run_and_grade.ipynb
 NOTEBOOKS := $(RUN) $(filter-out $(RUN),$(wildcard notebooks/*.ipynb))
 
-.PHONY: demo paper figures test notebooks lint lab clean
+.PHONY: demo demo-local paper figures test notebooks lint lab clean
 
 demo: PROFILE = params/demo.yaml
 demo: figures  ## agents, judge, scores and every figure, offline and without a key
+
+# MODEL=FILE.gguf serves another model, SERVER=ADDRESS asks a server that runs already: then no model is downloaded.
+LOCAL_READY = $(if $(SERVER),.venv/ready,$(if $(MODEL),.venv/ready-server,.venv/ready-local))
+demo-local: $(LOCAL_READY)  ## a real language model on this machine, without a key; 1.1 GB to download, once
+	$(BIN)/python -m lifesearch_kit.local "$(LOCAL_PROFILE)" $(if $(SERVER),--server "$(SERVER)",$(if $(MODEL),--model "$(MODEL)"))
 
 paper: PROFILE = params/paper.yaml
 paper: figures  ## the same figures from the paper's published tables
@@ -45,4 +51,16 @@ clean:  ## the environment and what the demo made; runs of your own stay
 
 .venv/ready-test: .venv/ready
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@touch $@
+
+.venv/ready-server: LOCAL_PACKAGES = lifesearch_kit/local/requirements-server.txt
+.venv/ready-local: LOCAL_PACKAGES = lifesearch_kit/local/requirements.txt
+.venv/ready-server .venv/ready-local: .venv/ready $(wildcard lifesearch_kit/local/requirements*.txt)
+	@echo "Installing $(LOCAL_PACKAGES) into .venv: minutes, once."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes --no-deps --only-binary :all: -r $(LOCAL_PACKAGES) >$@.log 2>&1 || \
+		{ grep '^ERROR' $@.log | tail -n 1 >&2; \
+		echo "$(LOCAL_PACKAGES) cannot be installed here (pip's own words: $@.log). The model server has wheels for" \
+		"Linux, macOS 13 and Windows; elsewhere start any OpenAI-compatible server: make demo-local SERVER=ADDRESS" >&2; \
+		exit 1; }
 	@touch $@

@@ -8,10 +8,13 @@ import tomllib
 
 import yaml
 
+from lifesearch_kit.local.parts import packaged_model
 from lifesearch_kit.paths import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DECLARED = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]}
+# 1.1 GB that only `make demo-local` needs: pinned where it is declared, and in no environment by default.
+LOCAL = PROJECT["optional-dependencies"]["local"]
 
 
 def plain(requirement):
@@ -52,4 +55,27 @@ def test_what_is_imported_is_declared():
                 imported.add(found[1])
     renamed = {"yaml": "pyyaml", "markdown_it": "markdown-it-py", "rank_bm25": "rank-bm25", "IPython": "ipython"}
     outside = imported - set(sys.stdlib_module_names) - modules
-    assert {renamed.get(name, name) for name in outside} <= {plain(one) for one in DECLARED}
+    assert {renamed.get(name, name) for name in outside} <= {plain(one) for one in [*DECLARED, *LOCAL]}
+
+
+def hashed(name):
+    """Requirements of a file with checksums, and how many checksums each has."""
+    text = (ROOT / "lifesearch_kit" / "local" / name).read_text("utf-8").replace("\\\n", " ")
+    rows = [line.split() for line in text.splitlines() if line and not line.startswith(("#", "-r"))]
+    assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", word) for _, *words in rows for word in words)
+    return {requirement: len(set(words)) for requirement, *words in rows}
+
+
+def test_the_local_extra_is_pinned_and_apart_from_the_rest():
+    assert all(re.fullmatch(r"[\w-]+==[\w.]+", one) for one in LOCAL)
+    assert not {plain(one) for one in LOCAL} & ({plain(one) for one in DECLARED} | {plain(name) for name in pins()})
+
+
+def test_the_local_extra_has_a_checksum_for_every_wheel():
+    server, parts = hashed("requirements-server.txt"), hashed("requirements.txt")
+    assert "\n-r requirements-server.txt\n" in (ROOT / "lifesearch_kit/local/requirements.txt").read_text("utf-8")
+    assert [*server, *parts] == LOCAL
+    assert list(parts) == [f"{part.package}=={part.version}" for part in packaged_model().parts]
+    # A part has one wheel for all machines; the server has one for each of five, with and without the global lock.
+    assert set(parts.values()) == {1}
+    assert list(server.values()) == [2 * 5]
