@@ -30,6 +30,7 @@ __all__ = [
     "clustered_interval",
     "cohen_kappa",
     "judge_agreement",
+    "labelled_rubrics",
     "mean_defined",
     "rank_agreement",
 ]
@@ -106,14 +107,7 @@ def judge_agreement(
         When a rubric has several labels, a label is stale, no labelled rubric was judged, or `by` is no column of
         `rubrics`.
     """
-    _refuse_stale(labels)
-    several = labels[labels.duplicated(_SUBJECT)]
-    if not several.empty:
-        raise InputError(
-            f"{len(several)} rubrics have several labels (annotators"
-            f" {', '.join(map(repr, labels['annotator'].unique()))}); choose the one who is the reference"
-        )
-    reference = labels[[*_SUBJECT, "satisfied"]].rename(columns={"satisfied": "label"})
+    reference = labelled_rubrics(labels)
     if by is not None:
         if rubrics is None or by not in rubrics:
             raise InputError(f"by={by!r} is no column of the rubrics; give the rubrics and one of their columns")
@@ -133,6 +127,24 @@ def judge_agreement(
         ]
     percent = ["mean_accuracy_pct", "low_pct", "high_pct", "self_consistency_pct", "majority_vote_pct", "kappa"]
     return pd.DataFrame(rows).astype(dict.fromkeys(percent, "Float64"))
+
+
+def labelled_rubrics(labels: pd.DataFrame) -> pd.DataFrame:
+    """A row a labelled rubric of a report: system, task_id, run, rubric_id, label.
+
+    Raises
+    ------
+    InputError
+        When a rubric has several labels or a label is stale.
+    """
+    _refuse_stale(labels)
+    several = labels[labels.duplicated(_SUBJECT)]
+    if not several.empty:
+        raise InputError(
+            f"{len(several)} rubrics have several labels (annotators"
+            f" {', '.join(map(repr, labels['annotator'].unique()))}); choose the one who is the reference"
+        )
+    return labels[[*_SUBJECT, "satisfied"]].rename(columns={"satisfied": "label"})
 
 
 def _compare(label: pd.Series, verdicts: pd.DataFrame) -> dict[str, object]:

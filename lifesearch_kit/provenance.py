@@ -35,6 +35,14 @@ def provenance_notice(results: Results) -> str:
     return " ".join(parts)
 
 
+def baseline_judges(results: Results) -> dict[str, bool]:
+    """Whether each judge is a built-in baseline, by the model that its judgments name; empty without judgments."""
+    if results.judgments is None:
+        return {}
+    made = _made_by(results.judgments, "baseline-judge")
+    return made.groupby(results.judgments["judge"], sort=False, observed=True).any().to_dict()
+
+
 def _made_by(records: pd.DataFrame | None, prefix: str) -> pd.Series[bool]:
     if records is None:
         return pd.Series(dtype=bool)

@@ -59,7 +59,7 @@ def bootstrap_intervals(
             runs = table.columns.get_level_values("system") == system
             point = table.loc[:, runs].mean().mean()
             tasks = int(table.loc[:, runs].notna().any(axis=1).sum())
-            low, high = _expanded_percentiles(_row_means(means[:, runs]), level, tasks)
+            low, high = expanded_percentiles(_row_means(means[:, runs]), level, tasks)
             rows.append((system, judge, tasks, 100 * point, low, high))
     return pd.DataFrame(rows, columns=["system", "judge", "tasks", "score_pct", "low_pct", "high_pct"])
 
@@ -99,7 +99,7 @@ def paired_differences(
         for number, (a, b) in enumerate(pairs):
             shared = int(np.isfinite(differences[:, number]).sum())
             if shared:
-                low, high = _expanded_percentiles(means[:, number], level, shared)
+                low, high = expanded_percentiles(means[:, number], level, shared)
                 rows.append((judge, a, b, shared, 100 * np.nanmean(differences[:, number]), low, high))
     columns = ["judge", "system_a", "system_b", "tasks", "difference_pct", "low_pct", "high_pct"]
     return pd.DataFrame(rows, columns=columns)
@@ -124,15 +124,23 @@ def _row_means(values: np.ndarray) -> np.ndarray:
     return np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
 
 
-def _expanded_percentiles(means: np.ndarray, level: float, tasks: int) -> tuple[float, float]:
+def expanded_percentiles(means: np.ndarray, level: float, units: int) -> tuple[float, float]:
     """Ends, in percent, at the normal tails beyond sqrt(n / (n - 1)) times the t quantile of n - 1 degrees of freedom.
 
-    Resamples that drew no task of the system are left out.
+    Parameters
+    ----------
+    means
+        What each resample gave (0 to 1). Missing ones, of resamples that drew nothing to average, are left out.
+    level
+        Probability that the interval covers.
+    units
+        How many tasks, or other units drawn as a whole, the resamples were drawn from; fewer than 2 have no interval,
+        and both ends are missing.
     """
     drawn = means[np.isfinite(means)]
-    if tasks < 2 or len(drawn) == 0:
+    if units < 2 or len(drawn) == 0:
         return float("nan"), float("nan")
-    reach = np.sqrt(tasks / (tasks - 1)) * special.stdtrit(tasks - 1, (1 + level) / 2)
+    reach = np.sqrt(units / (units - 1)) * special.stdtrit(units - 1, (1 + level) / 2)
     tail = special.ndtr(-reach)
     low, high = np.quantile(100 * drawn, [tail, 1 - tail])
     return float(low), float(high)
@@ -142,11 +150,16 @@ def _with_report(scores: pd.DataFrame) -> pd.DataFrame:
     return scores[~scores["missing"].astype(bool)]
 
 
-def _check(scores: pd.DataFrame, resamples: int, level: float) -> None:
+def check_resampling(resamples: int, level: float) -> None:
+    """Raise InputError for a level outside 0 to 1 or fewer than one resample."""
     if not 0 < level < 1:
         raise InputError(f"level={level!r} lies outside 0 to 1; write 0.95 for 95%")
     if resamples < 1:
         raise InputError(f"resamples={resamples!r}: at least one is needed")
+
+
+def _check(scores: pd.DataFrame, resamples: int, level: float) -> None:
+    check_resampling(resamples, level)
     unjudged = int(scores["unjudged"].sum())
     if unjudged:
         raise UnjudgedError(f"{unjudged} rubrics are unjudged, so there is no score to resample; judge them first")

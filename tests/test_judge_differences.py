@@ -1,0 +1,183 @@
+"""Pairs of judges on the same labelled rubrics, small enough to know the answer."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.judge_differences import judge_differences
+
+FIGURES = ["difference_pct", "low_pct", "high_pct"]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def labels_of(*reports: str) -> pd.DataFrame:
+    """Labels, a text a report: + is Pass, - is Fail."""
+    rows = [
+        ("A", f"T{number}", 1, f"R{at}", "reference", sign == "+")
+        for number, signs in enumerate(reports)
+        for at, sign in enumerate(signs)
+    ]
+    return pd.DataFrame(rows, columns=["system", "task_id", "run", "rubric_id", "annotator", "satisfied"])
+
+
+def judgments_of(judge: str, *repeats: str) -> pd.DataFrame:
+    """A text a repeat, reports apart by spaces: + is Pass, - is Fail, ? is unjudged, a dot is no judgment."""
+    meaning = {"+": True, "-": False, "?": None}
+    rows = [
+        ("A", f"T{number}", 1, f"R{at}", judge, repeat, meaning[sign])
+        for repeat, text in enumerate(repeats, 1)
+        for number, signs in enumerate(text.split())
+        for at, sign in enumerate(signs)
+        if sign != "."
+    ]
+    columns = ["system", "task_id", "run", "rubric_id", "judge", "repeat", "satisfied"]
+    return pd.DataFrame(rows, columns=columns).astype({"satisfied": "boolean"})
+
+
+def test_a_pair_by_hand() -> None:
+    judgments = pd.concat([judgments_of("a", "++ ++ +-"), judgments_of("b", "+- ++ --", "-- ++ +-")])
+    row = judge_differences(judgments, labels_of("++", "++", "+-"), rng()).iloc[0]
+    # a: all 6 right. b: (1/2 + 0) + (1 + 1) + (1/2 + 1) = 4 of 6.
+    assert list(row[["judge_a", "judge_b", "reports", "rubrics"]]) == ["a", "b", 3, 6]
+    assert row["accuracy_a_pct"] == pytest.approx(100)
+    assert row["accuracy_b_pct"] == pytest.approx(100 * 4 / 6)
+    assert row["difference_pct"] == pytest.approx(100 * 2 / 6)
+
+
+def test_an_interval_is_over_reports_and_weighs_them_by_their_rubrics() -> None:
+    # a is right throughout; b is wrong on the 3 rubrics of the first report and right on the 1 of the second. Drawing
+    # two of two reports gives 3/3, 3/4 or 0/1; with 2 reports the percentiles read are the extremes: 0 to 100. A mean
+    # of reports' differences would be 50 instead of 75.
+    judgments = pd.concat([judgments_of("a", "+++ +"), judgments_of("b", "--- +")])
+    row = judge_differences(judgments, labels_of("+++", "+"), rng()).iloc[0]
+    assert list(row[FIGURES]) == pytest.approx([75, 0, 100])
+    assert not row["beyond_chance"]
+
+
+def test_rubrics_of_a_report_that_are_judged_alike_count_as_one_draw() -> None:
+    # 20 reports, all rubrics of each judged alike: a is right on the first 14, b on 8 of those. How many rubrics a
+    # report has does not narrow the interval.
+    a, b = "+" * 14 + "-" * 6, "-" * 4 + "+" * 8 + "-" * 8
+    ends = []
+    for size in (1, 10):
+        judgments = pd.concat(
+            [judgments_of(judge, " ".join(sign * size for sign in signs)) for judge, signs in (("a", a), ("b", b))]
+        )
+        ends.append(judge_differences(judgments, labels_of(*["+" * size] * 20), rng()).iloc[0])
+    assert list(ends[0][FIGURES]) == pytest.approx(list(ends[1][FIGURES]))
+    # a alone right on the first 4 and on T12 and T13, b never: the mean is 6/20 and its sample standard error is
+    # sqrt(0.3 * 0.7 / 19) = 10.5 points, 2.093 of which (t with 19 degrees of freedom) are 22.0.
+    assert ends[0]["difference_pct"] == pytest.approx(30)
+    assert ends[0]["low_pct"] == pytest.approx(30 - 22.0, abs=3)
+    assert ends[0]["high_pct"] == pytest.approx(30 + 22.0, abs=3)
+    assert ends[0]["beyond_chance"]
+
+
+def test_identical_judges_do_not_differ() -> None:
+    judgments = pd.concat([judgments_of(name, "+- ++ --", "++ -+ -?") for name in ("a", "b")])
+    row = judge_differences(judgments, labels_of("++", "++", "+-"), rng()).iloc[0]
+    assert list(row[FIGURES]) == [0, 0, 0]
+    assert not row["beyond_chance"]
+
+
+def test_sums_that_differ_from_0_by_rounding_are_no_difference() -> None:
+    # In each report a is right on R0 in all of 3 passes; b in 1, 1 and 1 of them on R0, R1 and R2: 1 and 3 times 1/3.
+    a, b = ["+--"] * 3, ["+--", "-+-", "--+"]
+    judgments = pd.concat(
+        [judgments_of(name, *(f"{one} {one}" for one in rows)) for name, rows in (("a", a), ("b", b))]
+    )
+    row = judge_differences(judgments, labels_of("+++", "+++"), rng()).iloc[0]
+    assert list(row[FIGURES]) == pytest.approx([0, 0, 0], abs=1e-12)
+    assert not row["beyond_chance"]
+
+
+def test_unjudged_is_never_wrong_and_only_shared_rubrics_count() -> None:
+    judgments = pd.concat([judgments_of("a", "+? +-", "?? ++"), judgments_of("b", "-+ ?+", "-- ?+")])
+    row = judge_differences(judgments, labels_of("++", "++"), rng()).iloc[0]
+    # T0 R1 is unjudged by a in both passes, T1 R0 by b. Left: T0 R0, right by a (once, the other pass is unjudged) and
+    # never by b; T1 R1, right by a in 1 of 2 and by b in 2 of 2. a: (1 + 1/2) / 2, b: (0 + 1) / 2.
+    assert list(row[["reports", "rubrics"]]) == [2, 2]
+    assert (row["accuracy_a_pct"], row["accuracy_b_pct"], row["difference_pct"]) == (75, 50, 25)
+
+
+def test_a_single_report_has_no_interval() -> None:
+    judgments = pd.concat([judgments_of("a", "++"), judgments_of("b", "+-")])
+    row = judge_differences(judgments, labels_of("++"), rng()).iloc[0]
+    assert row["difference_pct"] == 50
+    assert row[["low_pct", "high_pct"]].isna().all()
+    assert row["beyond_chance"] is pd.NA
+
+
+def test_pairs_keep_the_order_of_judges_and_those_that_share_nothing_have_no_figures() -> None:
+    judgments = pd.concat([judgments_of("z", "+ ."), judgments_of("b", "- +"), judgments_of("c", ". +")])
+    table = judge_differences(judgments, labels_of("+", "+"), rng())
+    assert table[["judge_a", "judge_b"]].to_numpy().tolist() == [["z", "b"], ["z", "c"], ["b", "c"]]
+    assert table["rubrics"].tolist() == [1, 0, 1]
+    assert table.loc[1, ["accuracy_a_pct", "accuracy_b_pct", *FIGURES, "beyond_chance"]].isna().all()
+    assert judge_differences(judgments_of("z", "+ +"), labels_of("+", "+"), rng()).empty
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    both = pd.concat([judgments_of("a", "+?"), judgments_of("b", "?+")])
+    labels = labels_of("++")
+    with pytest.raises(InputError, match="'a', 'b': no two of them"):
+        judge_differences(both, labels, rng())
+    with pytest.raises(InputError, match="no judgment is of a labelled rubric"):
+        judge_differences(both.assign(run=2), labels, rng())
+    with pytest.raises(InputError, match="'reference', 'other'"):
+        judge_differences(both, pd.concat([labels, labels.assign(annotator="other")]), rng())
+    with pytest.raises(InputError, match=r"R1.*changed"):
+        judge_differences(both, labels.assign(stale=pd.array([False, True], dtype="boolean")), rng())
+    for arguments in ({"level": 95}, {"resamples": 0}):
+        with pytest.raises(InputError, match=r"95|resamples"):
+            judge_differences(both, labels, rng(), **arguments)
+
+
+VERDICTS = st.lists(st.text("+-?", min_size=2, max_size=2), min_size=3, max_size=3).map(" ".join)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.permutations("abc"), st.lists(st.tuples(VERDICTS, VERDICTS), min_size=3, max_size=3))
+def test_the_order_of_judges_turns_the_sign_only(order: list[str], verdicts: list[tuple[str, str]]) -> None:
+    labels = labels_of("++", "+-", "--")
+    own = {name: judgments_of(name, *repeats) for name, repeats in zip("abc", verdicts, strict=True)}
+    try:
+        table = judge_differences(pd.concat(own.values()), labels, rng(), 50)
+    except InputError:
+        with pytest.raises(InputError):
+            judge_differences(pd.concat([own[name] for name in order]), labels, rng(), 50)
+        return
+    turned = judge_differences(pd.concat([own[name] for name in order]), labels, rng(), 50)
+    rows = {(row.judge_a, row.judge_b): row for row in turned.itertuples()}
+    for row in table.itertuples():
+        same = rows.get((row.judge_a, row.judge_b))
+        other = same or rows[row.judge_b, row.judge_a]
+        ends = (other.low_pct, other.high_pct) if same else (-other.high_pct, -other.low_pct)
+        assert (row.low_pct, row.high_pct) == pytest.approx(ends, nan_ok=True, abs=1e-9)
+        assert pd.isna(row.low_pct) or -100 <= row.low_pct <= row.high_pct <= 100
+        assert row.beyond_chance is other.beyond_chance
+
+
+def test_judges_of_one_accuracy_are_seldom_told_apart() -> None:
+    # 100 pairs of equally good judges on 10 reports of 6 rubrics, judged alike within a report half of the time: an
+    # interval at 95% leaves 0 outside in about 5 of them, and taking rubrics as independent in about 20.
+    source = np.random.default_rng(3)
+    beyond = 0
+    for _ in range(100):
+        whole = source.random((2, 10, 1)) < 0.7
+        single = source.random((2, 10, 6)) < 0.7
+        right = np.where(source.random((2, 10, 1)) < 0.5, whole, single)
+        texts = [" ".join("".join("+" if one else "-" for one in report) for report in judge) for judge in right]
+        judgments = pd.concat(itertools.starmap(judgments_of, zip("ab", texts, strict=True)))
+        beyond += judge_differences(judgments, labels_of(*["+" * 6] * 10), rng(), 500)["beyond_chance"].sum()
+    assert beyond <= 12
