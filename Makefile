@@ -7,15 +7,23 @@ BIN := .venv/bin
 RUN := notebooks/04_run_and_grade.ipynb
 NOTEBOOKS := $(RUN) $(filter-out $(RUN),$(wildcard notebooks/*.ipynb))
 
-.PHONY: demo demo-local paper figures test notebooks lint lab clean
+.PHONY: demo demo-local recorded paper figures test notebooks lint lab clean
 
 demo: PROFILE = params/demo.yaml
 demo: figures  ## agents, judge, scores and every figure, offline and without a key
 
 # MODEL=FILE.gguf serves another model, SERVER=ADDRESS asks a server that runs already: then no model is downloaded.
 LOCAL_READY = $(if $(SERVER),.venv/ready,$(if $(MODEL),.venv/ready-server,.venv/ready-local))
+LOCAL_OPTIONS = $(if $(SERVER),--server "$(SERVER)",$(if $(MODEL),--model "$(MODEL)"))
 demo-local: $(LOCAL_READY)  ## a real language model on this machine, without a key; 1.1 GB to download, once
-	$(BIN)/python -m lifesearch_kit.local "$(LOCAL_PROFILE)" $(if $(SERVER),--server "$(SERVER)",$(if $(MODEL),--model "$(MODEL)"))
+	$(BIN)/python -m lifesearch_kit.local "$(LOCAL_PROFILE)" $(LOCAL_OPTIONS)
+
+RECORDED := data/demo/recorded
+recorded: $(LOCAL_READY)  ## what that model did on the whole demo, made again for a commit; hours
+	$(BIN)/python -m lifesearch_kit.local params/recorded.yaml --slots 1 $(LOCAL_OPTIONS)
+	rm -rf $(RECORDED) && mkdir -p $(RECORDED)
+	cp data/runs/recorded-judges/judges.jsonl data/runs/recorded-judges/judgments.jsonl $(RECORDED)
+	cp -R data/runs/recorded/systems.jsonl data/runs/recorded/reports.jsonl data/runs/recorded/transcripts $(RECORDED)
 
 paper: PROFILE = params/paper.yaml
 paper: figures  ## the same figures from the paper's published tables

@@ -67,6 +67,21 @@ def day_told(today: str, store: Store) -> date:
         raise InputError(f"today {today!r} is no date; write it as 2026-03-31") from None
 
 
+def choose_tasks(tasks: Sequence[Task], ids: Sequence[str]) -> list[Task]:
+    """The tasks with the given ids, in their own order; all of them where there are no ids.
+
+    Raises
+    ------
+    InputError
+        Naming each id that is no task's.
+    """
+    known = [task.task_id for task in tasks]
+    strangers = [one for one in ids if one not in known]
+    if strangers:
+        raise InputError([f"only_tasks: {one!r} is no task; choose from {', '.join(known)}" for one in strangers])
+    return [task for task in tasks if not ids or task.task_id in ids]
+
+
 def plan_runs(
     tasks: Sequence[Task], systems: Sequence[SystemSettings], tools: Sequence[Tool], *, runs: int, today: date
 ) -> list[Run]:

@@ -9,9 +9,12 @@ from lifesearch_kit.results import Results
 INVENTED = "Invented demo tasks: no measure of any system."
 BASELINES = "Invented demo data; the reports are those of rule-based baselines, not language models."
 SOME_BASELINES = "Rule-based baselines on invented demo data among the systems; they are no language models."
-BASELINE_JUDGE = "Graded by a rule-based baseline judge, not by a language model: no measure of these systems."
+BASELINE_JUDGE = (
+    "Graded by a rule-based baseline judge, no language model; such judges fail on hard criteria: "
+    "no measure of these systems."
+)
 SOME_BASELINE_JUDGES = (
-    "Among the judges is a rule-based baseline, which is no language model: no measure of these systems."
+    "Among the judges are rule-based baselines, which are no language models and fail on hard criteria."
 )
 
 

@@ -2,7 +2,8 @@
 
 A folder of recorded results holds systems.jsonl with reports.jsonl and its transcripts, judges.jsonl with
 judgments.jsonl, or both pairs. The settings are what a result is recognised by: as in a store, one that was made with
-another question, criterion, report, prompt or setting is another result and is left out with a warning.
+another question, criterion, report, prompt or setting is another result, and is left out with a warning. Results on
+tasks that this run does not have are passed over.
 """
 
 from __future__ import annotations
@@ -51,11 +52,12 @@ def recorded_reports(
     InputError
         For faults of the files, a missing transcript, and a system's name that is taken.
     """
-    systems, reports = _pair(folder, "systems.jsonl", SystemSettings, "reports.jsonl", read_reports, taken)
+    systems, found = _pair(folder, "systems.jsonl", SystemSettings, "reports.jsonl", read_reports, taken)
+    ids = {task.task_id for task in tasks}
+    reports = [one for one in found if one.task_id in ids]
     if not reports:
         return []
-    known = [task for task in tasks if task.task_id in {one.task_id for one in reports}]
-    plan = plan_runs(known, systems, tools, runs=max(one.run for one in reports), today=today)
+    plan = plan_runs(tasks, systems, tools, runs=max(one.run for one in reports), today=today)
     fitting = select({key_of(one, REPORT_KEY): one for one in reports}, [run.key for run in plan])
     _tell_left_out(folder / "reports.jsonl", "reports", len(reports) - len(fitting))
     kept = []
@@ -89,7 +91,9 @@ def recorded_judgments(
     InputError
         For faults of the files, and a judge's name that is taken.
     """
-    judges, judgments = _pair(folder, "judges.jsonl", JudgeSettings, "judgments.jsonl", read_judgments, taken)
+    judges, found = _pair(folder, "judges.jsonl", JudgeSettings, "judgments.jsonl", read_judgments, taken)
+    ids = {report.task_id for report in reports}
+    judgments = [one for one in found if one.task_id in ids]
     if not judgments:
         return []
     plan = plan_checks(tasks, reports, judges, repeats=max(one.repeat for one in judgments))
