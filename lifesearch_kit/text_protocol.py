@@ -7,9 +7,10 @@ Every reply of the model is exactly one JSON object:
 - ``{"report": "<the whole report, Markdown>"}`` ends the work.
 
 A code fence, reasoning or other words around the object are tolerated and noted. Any other reply breaks the protocol:
-the model is told what was wrong, which costs a step. If its very next reply breaks it as well, that reply's text is
-taken for the report, since a model that writes its report as prose has written a report; so it is in the last turn,
-without telling. A tool that does not exist and arguments that do not fit are ordinary failed calls, and an empty reply
+the model is told what was wrong, which costs a step. Prose right after that is taken for the report, since a model that
+writes its report as prose has written a report; so it is in the last turn, without telling. What was meant as an object
+is never taken for prose. A report that repeats, to the letter, an object of a tool's result is a quotation and breaks
+the protocol too. A tool that does not exist and arguments that do not fit are ordinary failed calls, and an empty reply
 ends the run as it always does. A report that was cut at the output limit is read as far as it goes.
 """
 
@@ -22,7 +23,7 @@ from typing import Any
 
 from lifesearch_kit import prompts
 from lifesearch_kit.reply import CALLS_NOT_RUN, Reply
-from lifesearch_kit.text_actions import ARGUMENTS, REPORT, TOOL, read_action
+from lifesearch_kit.text_actions import ARGUMENTS, REPORT, TOOL, Action, read_action
 from lifesearch_kit.tool_calls import LAST_TURN_PROMPT, ToolCall, Turn
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.transcripts import ToolResult
@@ -31,7 +32,10 @@ TEXT_PROMPT = "agent_text_protocol"
 BROKEN_PROMPT = "agent_text_protocol_broken"
 TEXT_LAST_TURN_PROMPT = "agent_text_protocol_last_turn"
 _EXAMPLE_VALUES = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
-_EXAMPLE_TEXT = "height of the Quillhaven lighthouse"
+# Words of a made-up example would find their way into small models' searches and reports.
+_EXAMPLE_TEXT = "<what you want to know>"
+_CALL_FIELDS = ("tool_calls", "function_call")
+_IN_THE_FIELD = "calls outside its text are not read"
 
 
 class TextProtocol:
@@ -43,6 +47,7 @@ class TextProtocol:
         self._tools, self._constrained = tools, constrained
         self._calls = self._breaks = 0
         self._last_broke = False
+        self._handed_back: list[str] = []
 
     @property
     def instructions(self) -> str:
@@ -78,37 +83,48 @@ class TextProtocol:
     def read(self, reply: Reply, *, last: bool) -> Turn:
         """The reply as a call, a report, or something to be told."""
         reply = replace(reply, notes=tuple(note for note in reply.notes if note not in CALLS_NOT_RUN))
-        if reply.tool_calls:
-            reply = replace(
-                reply, notes=(*reply.notes, "tool calls outside the text, which protocol rules out, were not run")
-            )
-        if reply.is_refused or not reply.text.strip():
-            return Turn(reply.message, reply)
+        message = {name: value for name, value in reply.message.items() if name not in _CALL_FIELDS}
+        if len(message) < len(reply.message):
+            message["content"] = message.get("content") or ""  # endpoints refuse a message with neither
+            reply = replace(reply, notes=(*reply.notes, "calls outside the text were not run"))
+        if reply.is_refused:
+            return Turn(message, reply)
+        if not reply.text.strip():
+            calls = bool(reply.tool_calls)
+            return self._broken(message, reply, Action(fault=_IN_THE_FIELD), last) if calls else Turn(message, reply)
         action = read_action(reply.text, truncated=reply.is_truncated)
+        if action.report is not None and any(action.source in content for content in self._handed_back):
+            action = Action(fault="its JSON object is a quotation from a result")
         if action.fault:
-            return self._broken(reply, action.fault, last)
+            return self._broken(message, reply, action, last)
         self._last_broke = False
         answer = replace(reply, text=action.report or "", notes=(*reply.notes, *action.notes))
-        if action.tool is None:
-            return Turn(reply.message, answer)
-        self._calls += 1
-        return Turn(reply.message, answer, [ToolCall(f"call_{self._calls}", action.tool, action.arguments)])
+        if action.tool is not None:
+            self._calls += 1
+            return Turn(message, answer, [ToolCall(f"call_{self._calls}", action.tool, action.arguments)])
+        if reply.is_truncated and not action.cut:
+            beyond = "the output limit cut off words after the report"
+            answer = replace(answer, finish_reason="stop", notes=(*answer.notes, beyond))
+        return Turn(message, answer)
 
     def hand_back(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """The results as messages."""
+        self._handed_back += [one.content for one in results]
         return [{"role": "user", "content": f"Result of {one.tool}:\n{one.content}"} for one in results]
 
-    def _broken(self, reply: Reply, fault: str, last: bool) -> Turn:
+    def _broken(self, message: dict[str, Any], reply: Reply, action: Action, last: bool) -> Turn:
         self._breaks += 1
-        note = f"the reply broke the text protocol: {fault}"
-        if last or self._last_broke:
+        note = f"the reply broke the text protocol: {action.fault}"
+        if action.is_prose and (last or self._last_broke):
             taken = "the report was taken from a reply outside the text protocol"
-            return Turn(reply.message, replace(reply, notes=(*reply.notes, note, taken)))
+            return Turn(message, replace(reply, notes=(*reply.notes, note, taken)))
+        answer = replace(reply, text="", notes=(*reply.notes, note))
+        if last:
+            return Turn(message, answer)
         self._last_broke = True
         known = ", ".join(tool.name for tool in self._tools) or "there is none"
-        told = prompts.render(BROKEN_PROMPT, fault=fault, tools=known).strip()
-        answer = replace(reply, notes=(*reply.notes, f"{note}; the model was told"))
-        return Turn(reply.message, answer, told=[{"role": "user", "content": told}])
+        told = prompts.render(BROKEN_PROMPT, fault=action.fault, tools=known).strip()
+        return Turn(message, answer, told=[{"role": "user", "content": told}])
 
 
 def action_schema(tools: Sequence[Tool]) -> dict[str, Any]:
@@ -145,4 +161,4 @@ def _example_arguments(tool: Tool) -> dict[str, Any]:
     parameters = tool.schema["function"].get("parameters") or {}
     properties = parameters.get("properties", {})
     types = {name: properties.get(name, {}).get("type") for name in parameters.get("required", [])}
-    return {name: _EXAMPLE_VALUES.get(kind, _EXAMPLE_TEXT) for name, kind in types.items()}
+    return {name: _EXAMPLE_VALUES.get(str(kind), _EXAMPLE_TEXT) for name, kind in types.items()}

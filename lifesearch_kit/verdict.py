@@ -13,9 +13,9 @@ from lifesearch_kit.text import fold
 _THINKING = re.compile(r"(?:\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z))+", re.DOTALL | re.IGNORECASE)
 _SPEAKS_OF_A_VERDICT = re.compile(r"satisf|true|false|\bpass|\bfail|\bmet\b|满足|符合|通过", re.IGNORECASE)
 _MOST_OBJECTS = 100
-_UNESCAPED_REASON = re.compile(
-    r'\{\s*"satisfied"\s*:\s*(true|false)\s*,\s*"reason"\s*:\s*"((?:(?!"satisfied"\s*:).)*)"\s*\}', re.DOTALL
-)
+_VERDICT, _REASON = r'"satisfied"\s*:\s*(true|false)', r'"reason"\s*:\s*"((?:(?!"satisfied"\s*:).)*)"'
+# Either order of the two fields: a judge that gives its reason first must not lose verdicts that the other one keeps.
+_UNESCAPED_REASON = re.compile(rf"\{{\s*(?:{_VERDICT}\s*,\s*{_REASON}|{_REASON}\s*,\s*{_VERDICT})\s*\}}", re.DOTALL)
 _FENCE = re.compile(r"\A\s*(?:```|~~~)\w*\s*\n|\n\s*(?:```|~~~)\s*\Z")
 _WORDS = {"true": True, "false": False}
 
@@ -125,4 +125,5 @@ def _with_unescaped_reason(text: str) -> Verdict:
     match = _UNESCAPED_REASON.fullmatch(_FENCE.sub("", text).strip())
     if match is None:
         return Verdict(None, "unparseable", "the reply holds no verdict in the form that was asked for")
-    return Verdict(_WORDS[match[1]], "ok", match[2], ("unescaped quotation marks in the reason",))
+    satisfied, reason = (match[1], match[2]) if match[1] else (match[4], match[3])
+    return Verdict(_WORDS[satisfied], "ok", reason, ("unescaped quotation marks in the reason",))

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 from loopback import Loopback, serve
+
+# How long an example takes is the machine's business: a busy one must not fail a test.
+settings.register_profile("kit", deadline=None)
+settings.load_profile("kit")
 
 
 @pytest.fixture
