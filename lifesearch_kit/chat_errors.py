@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from lifesearch_kit.errors import ChatError, ChatErrorCause, ChatErrorKind
-from lifesearch_kit.settings import ModelSettings
+from lifesearch_kit.settings import LOCAL, LOCAL_ADDRESS, ModelSettings
 from lifesearch_kit.text import replace_lone_surrogates
 
 UNKNOWN_FAULT_STATUS = 502
@@ -149,14 +150,17 @@ def explain(fault: Fault, status: int | None, shown: str, settings: ModelSetting
     remedy = ""
     if status in (400, 404, 415, 422) and cause is None:
         kind, remedy = _refused_setting(fault, settings, body) or (kind, "")
-    where = f"configuration {settings.name!r} (model {settings.model!r} at {endpoint(settings)})"
+    # A request at fault is told in the record, which no address of this machine may enter.
+    place = LOCAL if settings.is_local and kind == "request" else endpoint(settings)
+    where = f"configuration {settings.name!r} (model {settings.model!r} at {place})"
     message = f"{where}: {shown}: {fault}" + (f"; {remedy}" if remedy else "")
     return ChatError(replace_lone_surrogates(message)[0], kind, status, cause if kind == "request" else None)
 
 
 def endpoint(settings: ModelSettings) -> str:
     """The endpoint's address as it may be shown: without user name, password and query."""
-    return re.sub(r"//[^/@]*@", "//", (settings.base_url or "the openai client's own address").partition("?")[0])
+    address = os.environ.get(LOCAL_ADDRESS, LOCAL) if settings.is_local else settings.base_url
+    return re.sub(r"//[^/@]*@", "//", (address or "the openai client's own address").partition("?")[0])
 
 
 def _words(fault: Fault) -> str:

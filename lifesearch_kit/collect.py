@@ -22,7 +22,7 @@ from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.judge import judge_rubric
 from lifesearch_kit.plan import Check, Run
 from lifesearch_kit.records import Judgment, Report
-from lifesearch_kit.settings import ModelSettings
+from lifesearch_kit.settings import ModelSettings, local_address
 from lifesearch_kit.store import Store, select
 from lifesearch_kit.tools import Tool
 
@@ -178,7 +178,7 @@ async def _open_chats(settings: Mapping[str, ModelSettings], stack: AsyncExitSta
 
 
 def require_keys(settings: Sequence[ModelSettings], *, live_tools: bool) -> None:
-    """Check that the environment holds every key that a run will need.
+    """Check that the environment holds every key that a run will need, and the address of a model on this machine.
 
     Raises
     ------
@@ -194,6 +194,12 @@ def require_keys(settings: Sequence[ModelSettings], *, live_tools: bool) -> None
         for variable, users in needed.items()
         if not os.environ.get(variable, "").strip()
     ]
+    local = [one.name for one in settings if one.is_local]
+    if local:
+        try:
+            local_address(local)
+        except InputError as error:
+            faults += error.faults
     if faults:
         raise InputError(faults)
 

@@ -1,8 +1,12 @@
 """How far two judges' agreement with the same labels differs, and whether that is more than chance.
 
-The reports are taken as a sample of such reports and resampled with replacement, both judges on the same resample: what
-is hard for both cancels, and rubrics of one report, which are judged alike, are drawn together. What is shown is the
-spread over reports; the labels are taken as right.
+The tasks are taken as a sample of such tasks and resampled with replacement, both judges on the same resample: what is
+hard for both cancels, and the rubrics of a task's reports, which share question and criteria and are judged alike, are
+drawn together. What is shown is the spread over tasks; the labels are taken as right.
+
+A resample cannot leave the range of what was observed: where every task favours one judge, 0 lies outside each
+interval, and so many equal signs come about by chance with probability 2 * 0.5^n. Below the n at which that is no more
+than what the level leaves over (6 tasks at 95%), there is no interval and nothing is said of chance.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from lifesearch_kit.statistics import check_resampling, expanded_percentiles
 
 _SUBJECT = list(LABEL_KEY[:-1])
 _COLUMNS = [
-    *("judge_a", "judge_b", "reports", "rubrics", "accuracy_a_pct", "accuracy_b_pct"),
+    *("judge_a", "judge_b", "tasks", "reports", "rubrics", "accuracy_a_pct", "accuracy_b_pct"),
     *("difference_pct", "low_pct", "high_pct", "beyond_chance"),
 ]
 # Percentage points: an end nearer to 0 than this is 0, as sums of thirds differ from whole numbers by rounding.
@@ -33,7 +37,7 @@ def judge_differences(
 
     A rubric counts with the share of its verdicts that equal the label, over the repeats that reached one; a repeat
     without a verdict is neither right nor wrong. A resample's accuracy is its sum of these shares over its number of
-    rubrics. The intervals are expanded percentile intervals (see `lifesearch_kit.statistics`) over reports.
+    rubrics. The intervals are expanded percentile intervals (see `lifesearch_kit.statistics`) over tasks.
 
     Parameters
     ----------
@@ -42,26 +46,26 @@ def judge_differences(
     labels
         The reference: one label a rubric of a report.
     rng
-        The only source of randomness. All pairs that share the same reports see the same resamples.
+        The only source of randomness. All pairs that share the same tasks see the same resamples.
     resamples
-        How many times reports are drawn.
+        How many times tasks are drawn.
     level
         Probability that an interval covers.
 
     Returns
     -------
     DataFrame
-        A row a pair of judges, in order of first appearance; none for a single judge: judge_a, judge_b, reports and
-        rubrics (labelled, and judged at least once by both), accuracy_a_pct and accuracy_b_pct (on those),
-        difference_pct (a minus b, in percentage points), low_pct, high_pct (missing for a single report),
-        beyond_chance (whether the interval leaves 0 outside; missing without one). A pair that shares no rubric has
-        0 of them and no figures.
+        A row a pair of judges, in order of first appearance; none for a single judge: judge_a, judge_b, tasks, reports
+        and rubrics (labelled, and judged at least once by both), accuracy_a_pct and accuracy_b_pct (on those),
+        difference_pct (a minus b, in percentage points), low_pct, high_pct (missing for too few tasks, see above),
+        beyond_chance (whether the interval leaves 0 outside; missing without one). A pair that shares no rubric, as
+        where one judge reached no verdict, has 0 of them and no figures.
 
     Raises
     ------
     InputError
-        When a rubric has several labels, a label is stale, no labelled rubric was judged, no two judges reached a
-        verdict on the same one, the level lies outside 0 to 1, or there is less than one resample.
+        When a rubric has several labels, a label is stale, no judgment is of a labelled rubric, the level lies outside
+        0 to 1, or there is less than one resample.
     """
     check_resampling(resamples, level)
     joined = judgments[[*_SUBJECT, "judge", "repeat", "satisfied"]].merge(
@@ -78,29 +82,25 @@ def judge_differences(
         (a, b, *_difference(shares.reindex(columns=[a, b]).dropna(), np.random.default_rng(seed), resamples, level))
         for a, b in pairs
     ]
-    table = pd.DataFrame(rows, columns=_COLUMNS).astype({"beyond_chance": "boolean"})
-    if pairs and not table["rubrics"].any():
-        names = ", ".join(map(repr, joined["judge"].unique()))
-        raise InputError(
-            f"judges {names}: no two of them reached a verdict on the same labelled rubric, so they cannot be compared;"
-            " let them judge the same reports"
-        )
-    return table
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"beyond_chance": "boolean"})
 
 
 def _difference(
     both: pd.DataFrame, rng: np.random.Generator, resamples: int, level: float
-) -> tuple[int, int, float, float, float, float, float, bool | None]:
+) -> tuple[int, int, int, float, float, float, float, float, bool | None]:
     """Columns of a pair from the shares of right verdicts on each rubric (rubrics x the two judges)."""
     missing = float("nan")
     if both.empty:
-        return 0, 0, missing, missing, missing, missing, missing, None
+        return 0, 0, 0, missing, missing, missing, missing, missing, None
     first, second = both.to_numpy().T
-    report = both.groupby(level=list(REPORT_KEY), observed=True).ngroup().to_numpy()
-    gain, rubrics = np.bincount(report, first - second), np.bincount(report)
-    reports = len(rubrics)
-    counts = rng.multinomial(reports, np.full(reports, 1 / reports), size=resamples).astype(float)
-    low, high = expanded_percentiles(counts @ gain / (counts @ rubrics), level, reports)
-    beyond = None if np.isnan(low) else bool(low > _ROUNDING or high < -_ROUNDING)
+    task = both.groupby(level="task_id", observed=True).ngroup().to_numpy()
+    gain, rubrics = np.bincount(task, first - second), np.bincount(task)
+    tasks = len(rubrics)
+    low, high, beyond = missing, missing, None
+    if 2 * 0.5**tasks <= 1 - level:
+        counts = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=resamples).astype(float)
+        low, high = expanded_percentiles(counts @ gain / (counts @ rubrics), level, tasks)
+        beyond = bool(low > _ROUNDING or high < -_ROUNDING)
+    reports = both.groupby(level=list(REPORT_KEY), observed=True).ngroups
     a, b = 100 * first.mean(), 100 * second.mean()
-    return reports, len(both), a, b, 100 * (first - second).mean(), low, high, beyond
+    return tasks, reports, len(both), a, b, 100 * (first - second).mean(), low, high, beyond

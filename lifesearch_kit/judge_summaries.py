@@ -11,9 +11,9 @@ from lifesearch_kit.results import Results
 
 _COLUMNS = [
     *("judge", "reports", "rubrics", "repeats", "judged", "unjudged", "accuracy_pct", "low_pct", "high_pct"),
-    *("self_consistency_pct", "majority_vote_pct", "undecided", "kappa"),
+    *("constant_pct", "self_consistency_pct", "majority_vote_pct", "undecided", "kappa"),
 ]
-_UNKNOWN = ("reports", "judged", "unjudged", "undecided", "kappa")
+_UNKNOWN = ("constant_pct", "reports", "judged", "unjudged", "undecided", "kappa")
 
 
 def reference_labels(labels: pd.DataFrame, annotator: str = "") -> pd.DataFrame:
@@ -49,6 +49,7 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
         The most accurate first, verdicts that are lacking counted as wrong in this order only: judge (with its
         settings), *by*, reports and rubrics (labelled), repeats, judged and unjudged (of rubrics x repeats),
         accuracy_pct (of what was judged, mean over repeats), low_pct and high_pct (95%, see `judge_interval_words`),
+        constant_pct (what one verdict throughout would reach: the share of the more frequent label),
         self_consistency_pct, majority_vote_pct, undecided (even votes), kappa. From a judges.csv, what that does not
         say is missing.
     """
@@ -57,6 +58,7 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
         table = judge_agreement(results.judgments, labels, results.rubrics, by)
         nullable = table.select_dtypes("Float64").columns
         table = table.astype(dict.fromkeys(nullable, "float64"))
+        table["constant_pct"] = _constant_pct(labels, results.rubrics, table, by)
     elif results.judges is not None and by is None:
         settings = results.judges[["judge", "reasoning", "temperature"]].astype(str).to_numpy()
         words = [f"{name}, reasoning {effort}, temp. {temperature}" for name, effort, temperature in settings]
@@ -71,6 +73,18 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
     columns = [*_COLUMNS[:1], *([by] if by else []), *_COLUMNS[1:]]
     order = sure.sort_values(ascending=False, kind="stable").index
     return table.loc[order, columns].reset_index(drop=True)
+
+
+def _constant_pct(
+    labels: pd.DataFrame, rubrics: pd.DataFrame | None, table: pd.DataFrame, by: str | None
+) -> pd.Series[float] | float:
+    """Share of the more frequent label, in percent; by the values of a column for each row of the table."""
+    if by is None or rubrics is None:
+        passed = labels["satisfied"].astype(float).mean()
+        return float(100 * max(passed, 1 - passed))
+    named = labels.merge(rubrics[["task_id", "rubric_id", by]], on=["task_id", "rubric_id"], validate="m:1")
+    passed = named["satisfied"].astype(float).groupby(named[by], observed=True).mean()
+    return table[by].map((100 * passed.where(passed >= 0.5, 1 - passed)).to_dict()).astype(float)
 
 
 def judge_interval_words(results: Results) -> str:

@@ -19,7 +19,7 @@ def judge_findings(
     differences: pd.DataFrame | None,
     is_baseline: Mapping[str, bool],
 ) -> list[str]:
-    """Say which judge agrees best with the labels, whether its lead is more than chance, and what baselines do.
+    """Say which judge is right most often, whether its lead is more than chance, and what baselines do.
 
     Language-model configurations are ranked among themselves where there are any; a rule-based baseline is the subject
     only where no language model reached a verdict. Judges without any verdict are named as left out.
@@ -38,10 +38,11 @@ def judge_findings(
     Returns
     -------
     list of str
-        Three sentences: the best configuration's accuracy, kappa and accuracy by language; its lead over the next of
-        its kind (where no two of the language models can be compared: the lead of the best of all judges over the
-        next of all); the best language-model configuration beside the best baseline. None at all where a table is
-        lacking, as for a folder with a judges.csv only, and where no judge reached a verdict.
+        Three sentences: the best configuration's accuracy beside that of one verdict throughout, its kappa, and its
+        accuracy by language; its lead over the next of its kind (where no two of the language models can be compared:
+        the lead of the best of all judges over the next of all); the best language-model configuration beside the best
+        baseline. None at all where a table is lacking, as for a folder with a judges.csv only, and where no judge
+        reached a verdict.
 
     Raises
     ------
@@ -99,24 +100,25 @@ class _Ranking:
 
 
 def _best(ranking: _Ranking, kind: pd.DataFrame, languages: pd.DataFrame) -> str:
-    """Accuracy and kappa of the first row of `kind`, the summary's rows of one kind by judge."""
+    """Accuracy, that of one verdict throughout, and kappa of the first row of `kind`, the summary's of one kind."""
     judge, row = kind.index[0], kind.iloc[0]
     subject, are_models = ranking.name(judge), bool(ranking.models)
+    share = f"on {row['accuracy_pct']:.1f}% of the labelled rubrics"
     if len(kind) > 1:
         what = "language-model configurations" if are_models else "baseline judges"
-        subject = f"among {len(kind)} {what}, {subject} agrees best with the labels"
         # The summary's order alone counts lacking verdicts as wrong.
-        if (kind["accuracy_pct"] > row["accuracy_pct"]).any():
-            subject += " where a judgment without a verdict counts as wrong"
+        lacking = (kind["accuracy_pct"] > row["accuracy_pct"]).any()
+        how = " where a judgment without a verdict counts as wrong" if lacking else ""
+        text = f"among {len(kind)} {what}, {subject} is right most often{how}, {share}"
     else:
-        subject = f"{ranking.only_model}, {subject}," if are_models else subject
-        subject += " agrees with the labels"
+        text = f"{f'{ranking.only_model}, {subject},' if are_models else subject} is right {share}"
     within = _interval(row["low_pct"], row["high_pct"])
     if row["unjudged"]:
         planned = row["judged"] + row["unjudged"]
         within += f"; of those it judged, as {row['unjudged']:,.0f} of {planned:,.0f} judgments reached no verdict"
-    kappa = "an undefined kappa" if pd.isna(row["kappa"]) else f"a kappa of {row['kappa']:.2f}"
-    text = f"{subject}, with an accuracy of {row['accuracy_pct']:.1f}% ({within}) and {kappa}"
+    kappa = "undefined" if pd.isna(row["kappa"]) else f"{row['kappa']:.2f}"
+    constant = f"the more frequent label given to all of them would be right on {row['constant_pct']:.1f}%"
+    text += f" ({within}), where {constant}; kappa is {kappa}"
     return f"{text}; {_by_language(languages[languages['judge'] == judge])}"
 
 
@@ -153,8 +155,9 @@ def _beside_baselines(ranking: _Ranking, told: list[str]) -> str:
         return f"no language-model configuration {lacking}, so there is none to compare with the rule-based baselines"
     first, second = sorted((models[0], baselines[0]), key=ranking.judges.index)
     if {first, second} == set(told):
-        best = f"{ranking.only_model} and the best rule-based baseline"
-        return f"these two are {best}, so that is also how the two kinds compare"
+        row, _ = _pair(ranking.differences, first, second)
+        so = "that is also how the two kinds compare" if row["rubrics"] else "how the two kinds compare stays open"
+        return f"these two are {ranking.only_model} and the best rule-based baseline, so {so}"
     return _comparison(ranking, first, second)
 
 
@@ -166,12 +169,13 @@ def _comparison(ranking: _Ranking, first: str, second: str, article: str = "") -
         return f"{one} and {ranking.name(second)} reached no verdict on the same rubric, so they cannot be compared"
     gap = sign * row["difference_pct"]
     standing = f"{abs(gap):.1f} points {'ahead of' if gap > 0 else 'behind'}" if abs(gap) >= 0.05 else "level with"
-    counts = f"over {_count(row['rubrics'], 'rubric')} of {_count(row['reports'], 'report')} that both judged"
+    where = f"of {_count(row['reports'], 'report')} on {_count(row['tasks'], 'task')}"
+    counts = f"over {_count(row['rubrics'], 'rubric')} {where} that both judged"
     text = f"{one} is {standing} {other}"
     if gap <= -0.05:
         text = f"{one} ranks higher where a judgment without a verdict counts as wrong, but is {standing} {other}"
     if pd.isna(row["beyond_chance"]):
-        return f"{text} ({counts}), which one report alone cannot tell from chance"
+        return f"{text} ({counts}), which {_count(row['tasks'], 'task')} cannot tell from chance"
     low, high = sorted((sign * row["low_pct"], sign * row["high_pct"]))
     beyond = "beyond" if row["beyond_chance"] else "not beyond"
     return f"{text} ({_interval(low, high)}, {counts}), and the difference is {beyond} chance"

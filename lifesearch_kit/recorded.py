@@ -1,105 +1,157 @@
 """Results of an earlier run beside those of this one: nothing is asked again, so neither key nor model is needed.
 
 A folder of recorded results holds systems.jsonl with reports.jsonl and its transcripts, judges.jsonl with
-judgments.jsonl, or both pairs. The settings are what a result is recognised by: as in a store, one that was made with
-another question, criterion, report, prompt or setting is another result, and is left out with a warning. Results on
-tasks that this run does not have are passed over.
+judgments.jsonl, or both pairs; what a run leaves behind is such a folder. The settings are what a result is recognised
+by: as in a store, one that was made with another question, criterion, report, prompt or setting is another result, and
+is left out with a warning. Results on tasks and reports that this run does not have are passed over.
 """
 
 from __future__ import annotations
 
+import difflib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
+from lifesearch_kit import prompts
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.files import read_judgments, read_records, read_reports
 from lifesearch_kit.plan import plan_checks, plan_runs
 from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Report, Task
 from lifesearch_kit.settings import JudgeSettings, ModelSettings, SystemSettings
-from lifesearch_kit.store import Store, key_of, read_transcript, select
+from lifesearch_kit.store import Key, Store, key_of, read_transcript
 from lifesearch_kit.tools import Tool
+from lifesearch_kit.transcripts import Transcript
 
 AnySettings = TypeVar("AnySettings", bound=ModelSettings)
 AnyRecord = TypeVar("AnyRecord", Report, Judgment)
+_SYSTEMS, _REPORTS, _JUDGES, _JUDGMENTS = "systems.jsonl", "reports.jsonl", "judges.jsonl", "judgments.jsonl"
+
+
+class RecordedReports(NamedTuple):
+    """Reports of an earlier run, by system, task and run, and the settings of the systems that made them."""
+
+    systems: list[SystemSettings]
+    reports: list[Report]
+
+
+class RecordedJudgments(NamedTuple):
+    """Judgments of an earlier run, by report, judge, rubric and repeat, and the settings of their judges."""
+
+    judges: list[JudgeSettings]
+    judgments: list[Judgment]
 
 
 def recorded_reports(
-    folder: Path, store: Store, tasks: Sequence[Task], tools: Sequence[Tool], *, today: date, taken: Sequence[str] = ()
-) -> list[Report]:
-    """Take an earlier run's reports and transcripts into a store.
+    folder: Path,
+    store: Store,
+    tasks: Sequence[Task],
+    tools: Sequence[Tool],
+    *,
+    today: date,
+    runs: int | None = None,
+    taken: Sequence[str] = (),
+) -> RecordedReports:
+    """Take an earlier run's reports and transcripts into a store; all of them are read before the first is kept.
 
     Parameters
     ----------
     folder
-        With systems.jsonl and reports.jsonl; without them there is nothing to take.
+        With systems.jsonl and reports.jsonl. There is nothing to take without both, nor without systems.jsonl where
+        judges.jsonl says that the reports are only what was judged.
     store
         Where they are kept from now on, as if they had been made here.
     tasks, tools, today
         What this run's agents get. Reports that were made with anything else are left out.
+    runs
+        How often this run does each task; later runs are passed over. None takes all.
     taken
-        Names of systems that make their reports here.
+        Names of systems whose reports come from elsewhere.
 
     Returns
     -------
-    list of Report
-        By system, task and run.
+    RecordedReports
+        The settings are those of the reports that fit.
 
     Raises
     ------
     InputError
-        For faults of the files, a missing transcript, and a system's name that is taken.
+        For a folder without recorded results, faults of the files, reports of a system that systems.jsonl does not
+        name, a system's name that is taken, and a transcript that is missing or another report's.
     """
-    systems, found = _pair(folder, "systems.jsonl", SystemSettings, "reports.jsonl", read_reports, taken)
+    _require_results(folder)
+    if not (folder / _SYSTEMS).is_file() and (folder / _JUDGES).is_file():
+        return RecordedReports([], [])
+    systems, found = _pair(folder, _SYSTEMS, SystemSettings, _REPORTS, _reports_of_runs, "system", taken)
     ids = {task.task_id for task in tasks}
-    reports = [one for one in found if one.task_id in ids]
-    if not reports:
-        return []
-    plan = plan_runs(tasks, systems, tools, runs=max(one.run for one in reports), today=today)
-    fitting = select({key_of(one, REPORT_KEY): one for one in reports}, [run.key for run in plan])
-    _tell_left_out(folder / "reports.jsonl", "reports", len(reports) - len(fitting))
-    kept = []
-    for report in fitting:
-        transcript = read_transcript(folder / report.transcript) if report.transcript else None
-        kept.append(store.add_report(report, transcript))
-    return kept
+    here = [one for one in found if one.task_id in ids and (runs is None or one.run <= runs)]
+    plan = plan_runs(tasks, systems, tools, runs=1, today=today)
+    fitting = _fitting(here, REPORT_KEY, "run", [run.key for run in plan])
+    _tell_left_out(folder / _REPORTS, "reports", len(here) - len(fitting))
+    transcripts = _transcripts(folder, fitting)
+    kept = [store.add_report(*one) for one in zip(fitting, transcripts, strict=True)]
+    names = {report.system for report in kept}
+    return RecordedReports([one for one in systems if one.name in names], kept)
 
 
 def recorded_judgments(
     folder: Path, tasks: Sequence[Task], reports: Sequence[Report], taken: Sequence[str] = ()
-) -> list[Judgment]:
+) -> RecordedJudgments:
     """Read an earlier run's judgments of these reports, the unjudged included.
 
     Parameters
     ----------
     folder
-        With judges.jsonl and judgments.jsonl; without them there is nothing to take.
+        With judges.jsonl and judgments.jsonl; without both there is nothing to take.
     tasks, reports
-        What was judged. Judgments of anything else are left out.
+        What was judged. Judgments of other reports are passed over; those of these reports with another text, question
+        or criterion are left out, and so are those of a judge whose prompt cannot be read here.
     taken
         Names of judges that judge here.
 
     Returns
     -------
-    list of Judgment
-        By report, judge, rubric and repeat.
+    RecordedJudgments
+        The settings are those of the judgments that fit.
 
     Raises
     ------
     InputError
-        For faults of the files, and a judge's name that is taken.
+        For a folder without recorded results, faults of the files, judgments of a judge that judges.jsonl does not
+        name, and a judge's name that is taken.
     """
-    judges, found = _pair(folder, "judges.jsonl", JudgeSettings, "judgments.jsonl", read_judgments, taken)
-    ids = {report.task_id for report in reports}
-    judgments = [one for one in found if one.task_id in ids]
-    if not judgments:
-        return []
-    plan = plan_checks(tasks, reports, judges, repeats=max(one.repeat for one in judgments))
-    fitting = select({key_of(one, JUDGMENT_KEY): one for one in judgments}, [check.key for check in plan])
-    _tell_left_out(folder / "judgments.jsonl", "judgments", len(judgments) - len(fitting))
-    return fitting
+    _require_results(folder)
+    judges, found = _pair(folder, _JUDGES, JudgeSettings, _JUDGMENTS, read_judgments, "judge", taken)
+    subjects = {(one.system, one.task_id, one.run) for one in reports}
+    here = [one for one in found if (one.system, one.task_id, one.run) in subjects]
+    names = {one.judge for one in here}
+    able = _with_prompts([one for one in judges if one.name in names], folder / _JUDGMENTS)
+    names = {one.name for one in able}
+    here = [one for one in here if one.judge in names]
+    plan = plan_checks(tasks, reports, able)
+    fitting = _fitting(here, JUDGMENT_KEY, "repeat", [check.key for check in plan])
+    _tell_left_out(folder / _JUDGMENTS, "judgments", len(here) - len(fitting))
+    names = {one.judge for one in fitting}
+    return RecordedJudgments([one for one in able if one.name in names], fitting)
+
+
+def _holds_results(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in (_SYSTEMS, _REPORTS, _JUDGES, _JUDGMENTS))
+
+
+def _require_results(folder: Path) -> None:
+    if _holds_results(folder):
+        return
+    what = "there is no such folder"
+    if folder.exists():
+        pairs = f"{_SYSTEMS} with {_REPORTS}, {_JUDGES} with {_JUDGMENTS}, or both"
+        what = f"holds no recorded results, which are {pairs}" if folder.is_dir() else "is no folder"
+    others = [one.name for one in folder.parent.glob("*") if one != folder and _holds_results(one)]
+    near = difflib.get_close_matches(folder.name, others, 1)
+    remedy = f"did you mean {folder.parent / near[0]}?" if near else "correct `recorded`, or leave it empty"
+    raise InputError(f"{folder}: {what}; {remedy}")
 
 
 def _pair(
@@ -108,22 +160,87 @@ def _pair(
     model: type[AnySettings],
     records_file: str,
     read: Callable[[Path], list[AnyRecord]],
+    maker: Literal["system", "judge"],
     taken: Sequence[str],
 ) -> tuple[list[AnySettings], list[AnyRecord]]:
-    """The settings and the records of a folder, which has both or neither."""
+    """The settings and the records of a folder, which has both or neither; each record's maker is in the settings."""
     places = (folder / settings_file, folder / records_file)
     absent = [place for place in places if not place.is_file()]
     if len(absent) == 2:
         return [], []
     if absent:
         raise InputError(f"{absent[0]}: is not there, and without it the other file cannot be used; copy both")
-    settings = read_records(places[0], model, key=("name",))
-    twice = sorted({one.name for one in settings} & set(taken))
-    if twice:
-        raise InputError(
-            [f"{places[0]}: the name {name!r} is also used in this run's settings; rename it there" for name in twice]
+    settings, records = read_records(places[0], model, key=("name",)), read(places[1])
+    names = {one.name for one in settings}
+    strangers = {getattr(one, maker) for one in records} - names
+    faults = [
+        f"{places[0]}: the name {name!r} is also that of a {maker} of this run; give this run's another name"
+        for name in sorted(names & set(taken))
+    ]
+    faults += [
+        f"{places[1]}: field '{maker}': {name!r} is not in {places[0]}; add its settings there, or take its lines out"
+        for name in sorted(strangers)
+    ]
+    if faults:
+        raise InputError(faults)
+    return settings, records
+
+
+def _reports_of_runs(path: Path) -> list[Report]:
+    """Reports that agents made, and not those that were brought along: these have no fingerprint and no settings."""
+    reports = read_reports(path)
+    made = [one for one in reports if one.fingerprint]
+    if len(made) < len(reports):
+        warnings.warn(
+            f"{path}: {len(reports) - len(made)} reports have no fingerprint, as they were made elsewhere, and are left"
+            " out; name their files under `reports`",
+            InputWarning,
+            stacklevel=4,
         )
-    return settings, read(places[1])
+    return made
+
+
+def _fitting(
+    records: Iterable[AnyRecord], key: tuple[str, ...], number: Literal["run", "repeat"], plan: Sequence[Key]
+) -> list[AnyRecord]:
+    """Records that a plan of first runs or repeats would make, whatever their number, in the plan's order."""
+    places = {one: place for place, one in enumerate(plan)}
+    firsts = [(key_of(one.model_copy(update={number: 1}), key), one) for one in records]
+    known = [(places[first], one) for first, one in firsts if first in places]
+    return [one for _, one in sorted(known, key=lambda entry: (entry[0], getattr(entry[1], number)))]
+
+
+def _transcripts(folder: Path, reports: Sequence[Report]) -> list[Transcript | None]:
+    faults: list[str] = []
+    transcripts = []
+    for report in reports:
+        path = folder / (report.transcript or "")
+        try:
+            transcript = read_transcript(path) if report.transcript else None
+        except InputError as error:
+            faults += error.faults
+            continue
+        wanted, found = ([(name, getattr(one, name, None)) for name in REPORT_KEY] for one in (report, transcript))
+        if transcript and found != wanted:
+            its, owner = (", ".join(f"{name} {value!r}" for name, value in key) for key in (found, wanted))
+            faults.append(f"{path}: is the transcript of {its}, not of {owner}; put the right file there")
+        transcripts.append(transcript)
+    if faults:
+        raise InputError(faults)
+    return transcripts
+
+
+def _with_prompts(judges: Iterable[JudgeSettings], place: Path) -> list[JudgeSettings]:
+    able = []
+    for judge in judges:
+        try:
+            for name in (judge.prompt_en, judge.prompt_zh):
+                prompts.render(name, nonce="")
+            able.append(judge)
+        except InputError as error:
+            told = f"{place}: the judgments of {judge.name!r} are left out: {error}"
+            warnings.warn(told, InputWarning, stacklevel=3)
+    return able
 
 
 def _tell_left_out(place: Path, what: str, count: int) -> None:

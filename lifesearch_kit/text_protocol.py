@@ -9,9 +9,10 @@ Every reply of the model is exactly one JSON object:
 A code fence, reasoning or other words around the object are tolerated and noted. Any other reply breaks the protocol:
 the model is told what was wrong, which costs a step. Prose right after that is taken for the report, since a model that
 writes its report as prose has written a report; so it is in the last turn, without telling. What was meant as an object
-is never taken for prose. A report that repeats, to the letter, an object of a tool's result is a quotation and breaks
-the protocol too. A tool that does not exist and arguments that do not fit are ordinary failed calls, and an empty reply
-ends the run as it always does. A report that was cut at the output limit is read as far as it goes.
+is never taken for prose. A report that repeats, to the letter, an object of the prompt or of a tool's result is a
+quotation and breaks the protocol too. A tool that does not exist and arguments that do not fit are ordinary failed
+calls, and an empty reply ends the run as it always does. A report that was cut at the output limit is read as far as it
+goes.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class TextProtocol:
         self._tools, self._constrained = tools, constrained
         self._calls = self._breaks = 0
         self._last_broke = False
-        self._handed_back: list[str] = []
+        self._given = [self.instructions]
 
     @property
     def instructions(self) -> str:
@@ -93,8 +94,8 @@ class TextProtocol:
             calls = bool(reply.tool_calls)
             return self._broken(message, reply, Action(fault=_IN_THE_FIELD), last) if calls else Turn(message, reply)
         action = read_action(reply.text, truncated=reply.is_truncated)
-        if action.report is not None and any(action.source in content for content in self._handed_back):
-            action = Action(fault="its JSON object is a quotation from a result")
+        if action.report is not None and not action.cut and any(action.source in content for content in self._given):
+            action = Action(fault="its JSON object is a quotation of words that you were given")
         if action.fault:
             return self._broken(message, reply, action, last)
         self._last_broke = False
@@ -109,7 +110,7 @@ class TextProtocol:
 
     def hand_back(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """The results as messages."""
-        self._handed_back += [one.content for one in results]
+        self._given += [one.content for one in results]
         return [{"role": "user", "content": f"Result of {one.tool}:\n{one.content}"} for one in results]
 
     def _broken(self, message: dict[str, Any], reply: Reply, action: Action, last: bool) -> Turn:

@@ -104,8 +104,8 @@ def test_client_of_ones_own_needs_no_key_and_stays_open(monkeypatch: pytest.Monk
 
 
 def test_address_that_is_none_is_refused() -> None:
-    with pytest.raises(InputError, match=r"base_url 'vendor\.example/v1' does not start with"):
-        Chat(ModelSettings(name="C", model="m", base_url="vendor.example/v1"), httpx.AsyncClient())
+    with pytest.raises(ValueError, match=r"does not start with http:// or https://"):
+        ModelSettings(name="C", model="m", base_url="vendor.example/v1")
 
 
 # Content: empty, null, in parts, truncated, refused, in the reasoning channel

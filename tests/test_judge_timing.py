@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
+
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lifesearch_kit.frames import judgments_frame
 from lifesearch_kit.judge_timing import seconds_by_cache
@@ -58,3 +63,25 @@ def test_judges_apart_and_a_median_of_nothing_is_missing() -> None:
 def test_without_anything_from_a_cache_there_is_no_table(cached: int | None) -> None:
     assert seconds_by_cache(frame(("a", 1.0, 100, cached), ("a", None, None, None))) is None
     assert seconds_by_cache(frame()) is None
+
+
+ROWS = st.tuples(
+    st.sampled_from("ab"), st.none() | st.integers(0, 90).map(float), st.none() | st.just(100), st.integers(0, 100)
+)
+
+
+@given(st.lists(ROWS, max_size=12), st.randoms(use_true_random=False))
+def test_every_judgment_that_tells_all_three_counts_once_in_whatever_order(rows: list, chance: random.Random) -> None:
+    table = seconds_by_cache(frame(*rows))
+    known = [row for row in rows if None not in row]
+    if not any(cached for *_, cached in known):
+        assert table is None
+        return
+    assert table is not None
+    counts = {row.judge: row.read_anew + row.from_cache for row in table.itertuples()}
+    assert counts == Counter(judge for judge, *_ in known)
+    turned = seconds_by_cache(frame(*chance.sample(rows, len(rows))))
+    assert turned is not None
+    pd.testing.assert_frame_equal(
+        table.sort_values("judge", ignore_index=True), turned.sort_values("judge", ignore_index=True)
+    )

@@ -5,6 +5,7 @@ No model is needed: the pieces are a few bytes, and a stand-in for the server's 
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import hashlib
 import os
@@ -13,18 +14,27 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import namedtuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import httpx
 import nbformat
 import pytest
+from loopback import Loopback, completion
 
 from lifesearch_kit import batch
-from lifesearch_kit.errors import InputError
-from lifesearch_kit.local.__main__ import main, model_file, run_against, run_with_server
-from lifesearch_kit.local.model import NOTICES, ensure_model
+from lifesearch_kit.chat import Chat
+from lifesearch_kit.collect import require_keys
+from lifesearch_kit.errors import ChatError, InputError
+from lifesearch_kit.local.__main__ import main, run_against, run_with_server
+from lifesearch_kit.local.claim import claim
+from lifesearch_kit.local.install import install_command
+from lifesearch_kit.local.model import NOTICES, ensure_model, own_model
 from lifesearch_kit.local.offers import local_models, offered_models
 from lifesearch_kit.local.parts import PackagedModel, Part, packaged_model
 from lifesearch_kit.local.server import (
@@ -36,11 +46,12 @@ from lifesearch_kit.local.server import (
 )
 from lifesearch_kit.paths import ROOT
 from lifesearch_kit.profiles import read_profile
+from lifesearch_kit.settings import JudgeSettings, ModelSettings, parse_settings
 
 PIECES = (b"GGUF, the first piece; ", b"the second; ", b"the end.")
 WHOLE = b"GGUF, the first piece; the second; the end."
 STAND_IN = """
-import json, os, threading
+import ctypes, json, os, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
@@ -53,6 +64,11 @@ class Server:
         os.write(1, b"noise of the server's own\\n")
         if "dies" in settings.model.path:
             raise RuntimeError("this model has no vocabulary")
+        if "slow" in settings.model.path:
+            with open(settings.model.path + ".pid", "w") as told:
+                told.write(f"{os.getpid()} ")
+            # Like the real one it holds the interpreter while it loads: no other thread runs.
+            ctypes.PyDLL(None).sleep(60)
         offer = {"id": min(settings.model_alias), "n_ctx": settings.n_ctx, "n_parallel": settings.n_parallel,
                  "threads": settings.cpuparams.n_threads, "cache_prompt": settings.cache_prompt}
 
@@ -111,13 +127,12 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "xllamacpp.py").write_text(STAND_IN)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "package"), str(ROOT)]))
-    for name in ("LOCAL_MODEL_URL", "NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("LOCAL_MODEL_URL", "")
     return tmp_path / "logs"
 
 
-def tiny_command(name: str = "tiny", **changed: int) -> list[str]:
-    return serve_command(Path(f"{name}.gguf"), **{"threads": 3, "slots": 2, **changed})
+def tiny_command(path: str = "tiny.gguf", port: int = 0) -> list[str]:
+    return serve_command(Path(path), name="tiny", threads=3, slots=2, port=port)
 
 
 def write_profile(folder: Path, *models: str, base_url: str = "local") -> Path:
@@ -195,13 +210,36 @@ def test_a_joined_file_needs_the_packages_no_longer(tmp_path: Path, site: Path, 
     shutil.rmtree(site)
     assert ensure_model(model, tmp_path / "models", lambda line: None) == joined
     joined.write_bytes(b"something else")
-    assert "pip install '.[local]'" in fault_of(model, tmp_path / "models")
+    assert fault_of(model, tmp_path / "models").endswith(install_command())
     assert not joined.exists()
 
 
-def test_packages_that_are_not_installed_are_named_with_the_extra(tmp_path: Path, model: PackagedModel) -> None:
+def test_notices_are_written_once_and_again_when_they_are_gone(
+    tmp_path: Path, site: Path, model: PackagedModel
+) -> None:
+    ensure_model(model, tmp_path, lambda line: None)
+    kept, gone = (tmp_path / name for name in NOTICES)
+    kept.write_text("as it was")
+    gone.unlink()
+    ensure_model(model, tmp_path, lambda line: None)
+    assert kept.read_text() == "as it was"
+    assert gone.is_file()
+
+
+def test_every_remedy_installs_by_checksums(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    hashed = "--require-hashes --no-deps --only-binary :all: -r"
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "executable", ".venv/bin/python")
+    start = ".venv/bin/python -m pip install"
+    assert install_command() == f"{start} --no-cache-dir {hashed} lifesearch_kit/local/requirements.txt"
+    assert install_command(anew=True).startswith(f"{start} --force-reinstall --no-cache-dir {hashed} ")
+    monkeypatch.chdir(tmp_path)
+    assert install_command().endswith(f"{hashed} {ROOT}/lifesearch_kit/local/requirements.txt")
+
+
+def test_packages_that_are_not_installed_are_named_with_the_command(tmp_path: Path, model: PackagedModel) -> None:
     fault = fault_of(model, tmp_path / "models")
-    assert "pip install '.[local]'" in fault
+    assert fault.endswith(install_command())
     # 23 + 12 + 8 bytes.
     assert "43 bytes" in fault
     assert not (tmp_path / "models").exists()
@@ -211,7 +249,7 @@ def test_a_missing_piece_is_named_with_its_remedy(tmp_path: Path, site: Path, mo
     piece_file(site, 2).unlink()
     fault = fault_of(model, tmp_path / "models")
     assert "the package invented-part2 is not installed" in fault
-    assert fault.endswith("--force-reinstall --no-deps --only-binary :all: invented-part2==1.0")
+    assert fault.endswith(f"install anew: {install_command(anew=True)}")
 
 
 @pytest.mark.parametrize("content", [b"the s3cond; ", b"the second", b""], ids=["other byte", "shorter", "empty"])
@@ -222,7 +260,7 @@ def test_an_altered_piece_is_named_and_nothing_is_joined(
     fault = fault_of(model, tmp_path / "models")
     assert "the package invented-part2 is not as published" in fault
     assert str(piece_file(site, 2)) in fault
-    assert "invented-part2==1.0" in fault
+    assert fault.endswith(f"install anew: {install_command(anew=True)}")
     assert not (tmp_path / "models").exists()
 
 
@@ -281,20 +319,22 @@ def test_the_packaged_model_has_22_parts_that_add_up() -> None:
     assert f"{model.name}.gguf" in notice
 
 
-def test_a_server_answers_under_the_files_name_and_ends_with_the_block(stand_in: Path) -> None:
-    with running_server(tiny_command(context=1000), stand_in / "server.log") as server:
+def test_a_server_answers_under_the_given_name_and_ends_with_the_block(stand_in: Path) -> None:
+    with running_server(tiny_command("other.gguf"), stand_in / "server.log") as server:
         assert server.address.startswith("http://127.0.0.1:")
         assert server.address.endswith("/v1")
         assert offered_models(server.address) == ["tiny"]
         (offer,) = httpx.get(f"{server.address}/models").json()["data"]
-        # Two slots of 1000 tokens each.
-        assert offer == {"id": "tiny", "n_ctx": 2000, "n_parallel": 2, "threads": 3, "cache_prompt": True}
+        # Two slots of 16,384 tokens each.
+        assert offer == {"id": "tiny", "n_ctx": 32768, "n_parallel": 2, "threads": 3, "cache_prompt": True}
         assert "noise of the server's own" in server.log.read_text()
         assert server.death() is None
     assert server.process.returncode == 0
-    assert not server.log.exists()
     with pytest.raises(LocalServerError, match="no answer"):
         offered_models(server.address)
+    with running_server(tiny_command(), server.log):
+        pass
+    assert server.log.read_text().count("noise") == 1, "each start overwrites the log of the one before"
 
 
 @pytest.mark.parametrize("trouble", [ValueError("in the block"), KeyboardInterrupt()], ids=["error", "Ctrl-C"])
@@ -324,6 +364,42 @@ def test_a_server_ends_when_its_parent_is_stopped(stand_in: Path, name: str) -> 
     assert wait_until_gone(child)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it ends once the model is loaded")
+def test_a_server_that_loads_its_model_ends_when_its_parent_is_killed(stand_in: Path, tmp_path: Path) -> None:
+    model, log = tmp_path / "slow.gguf", tmp_path / "server.log"
+    program = (
+        "from pathlib import Path; from lifesearch_kit.local.server import running_server\n"
+        f"with running_server({tiny_command(str(model))!r}, Path({str(log)!r})): pass"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+    told = tmp_path / "slow.gguf.pid"
+    deadline = time.monotonic() + 20
+    while not (told.is_file() and told.read_text().endswith(" ")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    child = int(told.read_text())
+    assert not is_gone(child)
+    parent.kill()
+    parent.wait()
+    assert wait_until_gone(child)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it ends once the model is loaded")
+def test_a_server_whose_parent_has_gone_before_it_began_loads_nothing(stand_in: Path, tmp_path: Path) -> None:
+    command = tiny_command(str(tmp_path / "slow.gguf"))
+    subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=20)
+    assert not (tmp_path / "slow.gguf.pid").exists()
+
+
+def test_a_log_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with (
+        pytest.raises(LocalServerError, match=r"cannot be started: .*file.*; correct that and run again") as caught,
+        running_server(tiny_command(), tmp_path / "file" / "server.log"),
+    ):
+        pytest.fail("the block must not run")
+    assert "\n" not in str(caught.value)
+
+
 @posix
 def test_ctrl_c_for_the_whole_group_is_left_to_the_parent(stand_in: Path) -> None:
     with running_server(tiny_command(), stand_in / "server.log") as server:
@@ -334,7 +410,7 @@ def test_ctrl_c_for_the_whole_group_is_left_to_the_parent(stand_in: Path) -> Non
 
 def test_a_child_that_dies_at_its_start_is_told_with_its_last_words(stand_in: Path) -> None:
     log = stand_in / "server.log"
-    with pytest.raises(LocalServerError) as caught, running_server(tiny_command("dies"), log):
+    with pytest.raises(LocalServerError) as caught, running_server(tiny_command("dies.gguf"), log):
         pytest.fail("the block must not run")
     said = str(caught.value)
     assert said.startswith("the model server ended with exit code 1 at its start")
@@ -363,7 +439,7 @@ def test_a_taken_port_is_told_before_anything_starts(tmp_path: Path, capsys: pyt
         with pytest.raises(InputError, match=f"port {port} of 127.0.0.1 cannot be used .*choose another with --port"):
             require_free_port(port)
         profile = write_profile(tmp_path, packaged_model().name)
-        assert main([str(profile), "--port", str(port)]) == 2
+        assert main([str(profile), "--port", str(port)], models=tmp_path) == 2
         assert f"port {port}" in capsys.readouterr().err
     require_free_port(port)
 
@@ -376,10 +452,12 @@ def test_a_chosen_port_is_the_servers(stand_in: Path) -> None:
         assert server.address == f"http://127.0.0.1:{port}/v1"
 
 
-def test_a_missing_server_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_server_package_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(InputError, match=r"pip install '\.\[local\]'.*--server"):
-        require_server_package()
+    with pytest.raises(InputError) as caught:
+        require_server_package("requirements-server.txt")
+    assert install_command("requirements-server.txt") in str(caught.value)
+    assert "--server" in str(caught.value)
 
 
 def test_the_notebooks_know_the_servers_address(
@@ -430,10 +508,11 @@ def test_a_running_server_that_offers_another_model_is_refused(
 ) -> None:
     profile = write_profile(tmp_path, "wanted-model")
     with running_server(tiny_command(), stand_in / "server.log") as server:
-        assert main([str(profile), "--server", f"{server.address}/"]) == 2
+        assert main([str(profile), "--server", f"{server.address}/"], models=tmp_path) == 2
     said = capsys.readouterr().err
     assert f"{profile}: wants wanted-model from this machine, but {server.address} offers tiny" in said
     assert "write that name as 'model'" in said
+    assert "change 'name', 'profile', 'results' and 'judge_results' too" in said
     assert os.environ["LOCAL_MODEL_URL"] == ""
 
 
@@ -449,7 +528,6 @@ def test_a_running_server_that_offers_the_model_is_used(tmp_path: Path, stand_in
         assert run_against(server.address, profile, local_models(profile), run) == 7
         assert os.environ["LOCAL_MODEL_URL"] == server.address
     assert asked == [[str(profile.path)]]
-    assert os.environ["NO_PROXY"] == "127.0.0.1,localhost"
 
 
 @pytest.mark.parametrize(
@@ -464,7 +542,7 @@ def test_a_running_server_that_offers_the_model_is_used(tmp_path: Path, stand_in
 def test_an_address_where_no_server_is_gets_a_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], address: str, code: int, part: str
 ) -> None:
-    assert main([str(write_profile(tmp_path, "tiny")), "--server", address]) == code
+    assert main([str(write_profile(tmp_path, "tiny")), "--server", address], models=tmp_path) == code
     said = capsys.readouterr().err
     assert part in said
     assert "word" not in said.replace("password", "")
@@ -478,32 +556,191 @@ def test_an_answer_that_is_no_list_of_models_is_told(stand_in: Path) -> None:
         offered_models(server.address.removesuffix("/v1"))
 
 
-def test_another_model_file_must_have_the_profiles_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("status", "part"),
+    [
+        (401, "answered HTTP 401; a server that asks for a key belongs in base_url with api_key_env"),
+        (404, "answered HTTP 404; correct its address (it mostly ends in /v1)"),
+    ],
+)
+def test_a_server_that_refuses_is_told_by_its_status(status: int, part: str) -> None:
+    with recorder(status) as (address, _), pytest.raises(LocalServerError) as caught:
+        offered_models(address)
+    assert str(caught.value) == f"{address}/models: {part}"
+
+
+def test_a_file_of_ones_own_is_offered_with_its_checksum(
+    tmp_path: Path, stand_in: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = b"GGUF and more"
     own = tmp_path / "own.gguf"
-    own.write_bytes(b"GGUF and more")
-    assert main([str(write_profile(tmp_path, "tiny")), "--model", str(own)]) == 2
-    assert f"wants tiny from this machine, but {own} offers own" in capsys.readouterr().err
+    own.write_bytes(content)
+    name = f"own@{sha256(content)[:8]}"
+    assert own_model(own, lambda line: None) == (own, name)
+    assert main([str(write_profile(tmp_path, "own")), "--model", str(own)], models=tmp_path) == 2
+    assert f"wants own from this machine, but {own} offers {name};" in capsys.readouterr().err
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert own_model(Path("~/own.gguf"), lambda line: None) == (own, name)
+    command = serve_command(own, name=name, threads=1, slots=1)
+    with running_server(command, stand_in / "server.log") as server:
+        assert offered_models(server.address) == [name]
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="correct --model"):
-        model_file(tmp_path / "absent.gguf")
+        own_model(tmp_path / "absent.gguf", lambda line: None)
     (tmp_path / "text.gguf").write_text("text")
     with pytest.raises(InputError, match="is no GGUF file"):
-        model_file(tmp_path / "text.gguf")
+        own_model(tmp_path / "text.gguf", lambda line: None)
+
+
+def test_a_profile_that_is_being_run_is_not_run_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    profile = write_profile(tmp_path, "tiny")
+    with claim("trial", tmp_path), claim("another", tmp_path):
+        assert main([str(profile), "--server", "http://127.0.0.1:1/v1"], models=tmp_path) == 2
+    assert capsys.readouterr().err == "profile 'trial' is being run already; wait for that run, or stop it\n"
+    # Afterwards it is free again: the next fault is that there is no server.
+    assert main([str(profile), "--server", "http://127.0.0.1:1/v1"], models=tmp_path) == 1
+
+
+def test_a_claim_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import time; from pathlib import Path; from lifesearch_kit.local.claim import claim\n"
+        f"with claim('trial', Path({str(tmp_path)!r})): print(flush=True); time.sleep(120)"
+    )
+    other = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert other.stdout is not None
+    other.stdout.readline()
+    with pytest.raises(InputError, match="is being run already"), claim("trial", tmp_path):
+        pytest.fail("the block must not run")
+    other.kill()
+    other.communicate()
+    with claim("trial", tmp_path):
+        assert (tmp_path / "trial.claim.sqlite").is_file()
+
+
+def test_a_folder_where_no_claim_can_be_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "other.claim.sqlite").mkdir()
+    for name, folder in (("trial", tmp_path / "file" / "models"), ("other", tmp_path)):
+        with pytest.raises(InputError, match=rf"{name}\.claim\.sqlite: cannot be written"), claim(name, folder):
+            pytest.fail("the block must not run")
+
+
+@contextmanager
+def recorder(status: int) -> Iterator[tuple[str, list[str]]]:
+    """A server that answers everything with one status; its address, and what it was asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def ask(**settings: object) -> str | None:
+    async def once() -> str | None:
+        model = ModelSettings.model_validate({"name": "C", "model": "m", "max_retries": 0, **settings})
+        async with Chat(model) as chat:
+            return (await chat.complete([{"role": "user", "content": "q"}])).text
+
+    return asyncio.run(once())
+
+
+def test_what_a_local_model_is_asked_passes_no_proxy(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCAL_MODEL_URL", loopback.chat_url)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with recorder(502) as (proxy, asked):
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy)
+        loopback.script[:] = [completion("direct")]
+        assert ask(base_url="local") == "direct"
+        assert asked == []
+        # The proxy is one: an address that is not local goes through it.
+        with pytest.raises(ChatError, match="502"):
+            ask(base_url=loopback.chat_url)
+        assert asked == [f"{loopback.chat_url}/chat/completions"]
+
+
+def test_a_local_servers_trouble_names_its_address_and_a_record_does_not(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_MODEL_URL", loopback.chat_url)
+    for status, kind, place in ((503, "transient", loopback.chat_url), (400, "request", "local")):
+        loopback.script[:] = [(status, {"error": {"message": "the prompt exceeds the context"}})]
+        with pytest.raises(ChatError) as caught:
+            ask(base_url="local")
+        assert caught.value.kind == kind
+        assert f"(model 'm' at {place}): HTTP {status}" in str(caught.value)
+
+
+def test_a_missing_address_is_told_once_for_all_local_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOCAL_MODEL_URL", raising=False)
+    monkeypatch.delenv("ABSENT_KEY", raising=False)
+    entries = [JudgeSettings(name=name, model="m", base_url="local") for name in ("one", "two")]
+    with pytest.raises(InputError) as caught:
+        require_keys([*entries, JudgeSettings(name="k", model="m", api_key_env="ABSENT_KEY")], live_tools=False)
+    key, address = caught.value.faults
+    assert "ABSENT_KEY, which k needs, to its key" in key
+    assert address.startswith("one, two: base_url local wants a model on this machine, and LOCAL_MODEL_URL is not set")
+    assert "make demo-local LOCAL_PROFILE=" in address
+    with pytest.raises(InputError, match=r"^one: .*LOCAL_MODEL_URL is not set"):
+        Chat(entries[0])
+    monkeypatch.setenv("LOCAL_MODEL_URL", "127.0.0.1:8080")
+    with pytest.raises(InputError, match=r"one, two: .*LOCAL_MODEL_URL does not start with http://"):
+        require_keys(entries, live_tools=False)
+    monkeypatch.setenv("LOCAL_MODEL_URL", "http://127.0.0.1:8080/v1")
+    require_keys(entries, live_tools=False)
+
+
+@pytest.mark.parametrize(
+    ("written", "remedy"),
+    [
+        ("Local", "did you mean 'local'?"),
+        ("offine", "did you mean 'offline'?"),
+        ("vendor.example/v1", "write the whole address"),
+    ],
+)
+def test_a_word_that_is_no_address_is_told_with_the_profile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], written: str, remedy: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_settings([{"name": "j", "model": "m", "base_url": written}], JudgeSettings)
+    said = str(caught.value)
+    assert "field 'base_url': does not start with http:// or https://, and is neither offline nor local" in said
+    assert said.endswith(remedy)
+    profile = write_profile(tmp_path, "tiny", base_url=written)
+    assert main([str(profile)], models=tmp_path) == 2
+    assert capsys.readouterr().err == f"{profile}: candidates: {said.replace('(j)', '(j0)')}\n"
 
 
 def test_a_profile_that_needs_no_local_model_says_what_to_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     profile = write_profile(tmp_path, "baseline-judge", base_url="offline")
-    assert main([str(profile)]) == 2
+    assert main([str(profile)], models=tmp_path) == 2
     assert f"make figures PROFILE={profile}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("option", "value"), [("--threads", "x"), ("--slots", "0"), ("--context", "-1"), ("--port", "65536")]
-)
+@pytest.mark.parametrize(("option", "value"), [("--threads", "x"), ("--slots", "0"), ("--port", "65536")])
 def test_an_option_that_cannot_be_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, value: str
 ) -> None:
@@ -513,29 +750,6 @@ def test_an_option_that_cannot_be_is_refused(
     assert f"argument {option}: {value!r} must be a" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
-@pytest.mark.parametrize(
-    ("given", "installed", "option"),
-    [
-        ((), "requirements.txt", ""),
-        (("MODEL=own.gguf",), "requirements-server.txt", '--model "own.gguf"'),
-        (("SERVER=address",), None, '--server "address"'),
-    ],
-    ids=["packaged model", "own model", "own server"],
-)
-def test_make_installs_only_what_is_needed(given: tuple[str, ...], installed: str | None, option: str) -> None:
-    # -n only tells the commands; stamps that do not exist make it tell all of them.
-    told = subprocess.run(
-        ["make", "-n", "-W", "pyproject.toml", "demo-local", *given],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert f'-m lifesearch_kit.local "params/local.yaml" {option}' in told
-    assert ("--require-hashes" in told) == (installed is not None)
-    assert installed is None or f"-r lifesearch_kit/local/{installed} " in told
-
-
-def test_the_shipped_profile_wants_the_packaged_model() -> None:
-    assert local_models(read_profile(ROOT / "params" / "local.yaml")) == [packaged_model().name]
+@pytest.mark.parametrize("name", ["local", "recorded"])
+def test_the_shipped_profiles_want_the_packaged_model(name: str) -> None:
+    assert local_models(read_profile(ROOT / "params" / f"{name}.yaml")) == [packaged_model().name]

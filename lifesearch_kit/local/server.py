@@ -18,8 +18,8 @@ from pathlib import Path
 import httpx
 
 from lifesearch_kit.errors import InputError, KitError
+from lifesearch_kit.local.install import EVERYTHING, install_command
 
-CONTEXT_TOKENS = 16384
 READY_SECONDS = 300.0
 _STOP_SECONDS = 2.0
 _LINES_SHOWN = 5
@@ -58,30 +58,31 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def require_server_package() -> None:
-    """Raise InputError unless the package of the model server is installed."""
+def require_server_package(requirements: str = EVERYTHING) -> None:
+    """Raise InputError unless the package of the model server is installed; `requirements` is what the user needs."""
     if find_spec("xllamacpp") is None:
         raise InputError(
-            "the model server xllamacpp is not installed: pip install '.[local]'; where it has no wheel for the "
-            "machine, start another OpenAI-compatible server and name its address with --server"
+            f"the model server xllamacpp is not installed: {install_command(requirements)}; where it has no wheel for "
+            "the machine, start another OpenAI-compatible server and name its address with --server"
         )
 
 
-def serve_command(model: Path, *, threads: int, slots: int, context: int = CONTEXT_TOKENS, port: int = 0) -> list[str]:
-    """The command line that serves a GGUF file, with the file's stem as the model's name.
+def serve_command(model: Path, *, name: str, threads: int, slots: int, port: int = 0) -> list[str]:
+    """The command line that serves a GGUF file.
 
     Parameters
     ----------
+    name
+        What requests call the model.
     slots
         Requests that are answered at once; each has a context of its own.
-    context
-        Tokens of prompt and reply that one request may have.
     port
         0 takes a free one.
     """
-    numbers = {"threads": threads, "slots": slots, "context": context, "port": port}
-    options = [word for name, number in numbers.items() for word in (f"--{name}", str(number))]
-    return [sys.executable, "-m", "lifesearch_kit.local.serve", str(model), *options]
+    options = {"name": name, "threads": threads, "slots": slots, "port": port}
+    # One word each: a name may begin with a dash.
+    words = [f"--{option}={value}" for option, value in options.items()]
+    return [sys.executable, "-m", "lifesearch_kit.local.serve", *words, "--", str(model)]
 
 
 def require_free_port(port: int) -> None:
@@ -105,35 +106,42 @@ def running_server(
 ) -> Iterator[RunningServer]:
     """Start a server, wait until it answers, and stop it whatever happens.
 
+    To be called from the main thread, with whose end the server ends on Linux.
+
     Parameters
     ----------
     command
         Prints its address in one line, serves, and ends when its standard input does, so that it also stops when this
         process is killed.
     log
-        Holds what the child prints besides. It is kept where the child died, else removed at the end.
+        Holds what the child prints besides; each start overwrites it.
 
     Raises
     ------
     LocalServerError
-        When the child dies at the start or is not ready in time, with the last lines of its log.
+        When the log cannot be written, when the child dies at the start or is not ready in time, with the last lines
+        of its log.
     """
-    log.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + ready_seconds
-    with log.open("wb") as sink:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sink)
-    ready = False
+    process = _started(command, log)
     try:
         address = _announced(process, deadline)
         if address is None or not _answers(address, process, deadline):
             raise LocalServerError(_failed_start(process, log, ready_seconds))
-        ready = True
         yield RunningServer(f"{address}/v1", process, log)
     finally:
-        died = process.poll() is not None
         _stop(process)
-        if ready and not died:
-            log.unlink(missing_ok=True)
+
+
+def _started(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as sink:
+            return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sink)
+    except OSError as error:
+        raise LocalServerError(
+            f"the model server cannot be started: {error.filename or log}: {error.strerror}; correct that and run again"
+        ) from None
 
 
 def _announced(process: subprocess.Popen[bytes], deadline: float) -> str | None:
@@ -176,9 +184,7 @@ def _ending(code: int) -> str:
     if code >= 0:
         return f"ended with exit code {code}"
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-    return f"was killed by {name}" + (
-        " (memory may have run out: fewer --slots need less)" if name == "SIGKILL" else ""
-    )
+    return f"was killed by {name}" + (" (memory may have run out)" if name == "SIGKILL" else "")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

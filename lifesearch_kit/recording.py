@@ -1,0 +1,130 @@
+"""Put a run's results where they are shown beside others: ``python -m lifesearch_kit.recording RUNS JUDGES TARGET``.
+
+The folder that is made is one of those that `lifesearch_kit.recorded` reads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.files import read_judgments, read_records, read_reports
+from lifesearch_kit.paths import resolve
+from lifesearch_kit.records import Judgment, Report
+from lifesearch_kit.settings import JudgeSettings, ModelSettings, SystemSettings
+from lifesearch_kit.store import read_transcript
+
+_OWN_ADDRESS = re.compile(r"https?://(?:127\.|localhost\b|0\.0\.0\.0|\[::)[^\s'\"]*")
+
+
+def record_results(runs: Path, judges: Path, target: Path) -> list[str]:
+    """Replace a folder of recorded results by those of a run.
+
+    Parameters
+    ----------
+    runs
+        Folder with systems.jsonl, reports.jsonl and the transcripts that its reports name.
+    judges
+        Folder with judges.jsonl and judgments.jsonl. One of the two folders may have no such results.
+    target
+        What it holds is replaced as a whole, once the new content is complete.
+
+    Returns
+    -------
+    list of str
+        The files that it holds now.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or faulty, or when a setting or a note names an address of this machine; the old content
+        stays then.
+    """
+    made = _pair(runs, "systems.jsonl", SystemSettings, "reports.jsonl", read_reports)
+    judged = _pair(judges, "judges.jsonl", JudgeSettings, "judgments.jsonl", read_judgments)
+    if not made and not judged:
+        raise InputError(
+            f"neither {runs / 'reports.jsonl'} nor {judges / 'judgments.jsonl'} is there; make the results first"
+        )
+    named = sorted({one.transcript for one in made if isinstance(one, Report) and one.transcript})
+    for name in named:
+        read_transcript(runs / name)
+    sources = {"systems.jsonl": runs, "reports.jsonl": runs, **dict.fromkeys(named, runs)} if made else {}
+    sources |= {"judges.jsonl": judges, "judgments.jsonl": judges} if judged else {}
+    _replace(target, sources)
+    return list(sources)
+
+
+def _pair(
+    folder: Path,
+    settings_file: str,
+    model: type[ModelSettings],
+    records_file: str,
+    read: Callable[[Path], Sequence[Report | Judgment]],
+) -> Sequence[Report | Judgment]:
+    """The records of a folder that has both files, checked; none of a folder that has neither."""
+    places = (folder / settings_file, folder / records_file)
+    absent = [place for place in places if not place.is_file()]
+    if len(absent) == 2:
+        return ()
+    if absent:
+        raise InputError(f"{absent[0]}: is not there, but the other file of its pair is; make the results again")
+    settings, records = read_records(places[0], model, key=("name",)), read(places[1])
+    told: list[tuple[Path, Any]] = [(places[0], one.base_url) for one in settings]
+    told += [(places[1], (one.model, one.notes, _own_reason(one))) for one in records]
+    faults = [
+        f"{place}: names {found[0]}, an address of this machine; make the results again with base_url: local"
+        for place, said in told
+        if (found := _OWN_ADDRESS.search(str(said)))
+    ]
+    if faults:
+        raise InputError(list(dict.fromkeys(faults)))
+    return records
+
+
+def _own_reason(record: Report | Judgment) -> str:
+    """What the kit itself, and no judge, wrote as the reason."""
+    return record.reason if isinstance(record, Judgment) and record.satisfied is None else ""
+
+
+def _replace(target: Path, sources: dict[str, Path]) -> None:
+    new, old = (target.with_name(f"{target.name}.{word}") for word in ("new.part", "old.part"))
+    for leftover in (new, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    try:
+        for name, folder in sources.items():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / name, new / name)
+        if target.exists():
+            target.rename(old)
+        new.rename(target)
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or target}: cannot be copied ({error.strerror}); correct that and run again"
+        ) from None
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Command line. Returns 0, or 2 when the results cannot be used."""
+    parser = argparse.ArgumentParser(prog="python -m lifesearch_kit.recording", description=__doc__)
+    for name, word in {"runs": "agents' results", "judges": "judges' results", "target": "folder to replace"}.items():
+        parser.add_argument(name, type=resolve, help=f"folder: {word}")
+    chosen = parser.parse_args(arguments)
+    try:
+        copied = record_results(chosen.runs, chosen.judges, chosen.target)
+    except InputError as fault:
+        print(fault, file=sys.stderr)
+        return 2
+    print(f"{chosen.target}: {len(copied)} files")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
