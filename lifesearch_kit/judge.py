@@ -19,19 +19,20 @@ def judge_messages(task: Task, report: Report, rubric: Rubric, judge: JudgeSetti
     """The two messages of one call: the rules, then question, report and criterion in this order.
 
     All that a report's rubrics share comes first and is identical to the byte, so that a provider's prefix cache can
-    serve it. The tags carry a code that follows from question and report and stands in neither, so that no report can
-    close its own. The weight is never shown.
+    serve it. What a prompt says after a line ``---`` ends the second message: a small model loses sight of a form that
+    stands before a long report. The tags carry a code that follows from question and report and stands in neither, so
+    that no report can close its own. The weight is never shown.
     """
     parts = (("question", task.query), ("report", report.text), ("criterion", rubric.criterion))
     nonce = _nonce(task.query, report.text)
-    rules = prompts.render(_prompt_name(task, judge), nonce=nonce)
+    rules, _, closing = prompts.render(_prompt_name(task, judge), nonce=nonce).partition("\n---\n")
     blocks = [f"<{name}-{nonce}>\n{content}\n</{name}-{nonce}>" for name, content in parts]
     values = (rubric.type, rubric.necessity, rubric.priority)
     attributes = (f"{name}: {value}" for name, value in zip(_ATTRIBUTES[task.language], values, strict=True))
-    return [
-        {"role": "system", "content": rules},
-        {"role": "user", "content": "\n\n".join(blocks) + "\n" + "\n".join(attributes)},
-    ]
+    asked = "\n\n".join(blocks) + "\n" + "\n".join(attributes)
+    if closing:
+        asked += f"\n\n{closing.strip()}"
+    return [{"role": "system", "content": rules}, {"role": "user", "content": asked}]
 
 
 def judgment_fingerprint(task: Task, report: Report, rubric: Rubric, judge: JudgeSettings) -> str:

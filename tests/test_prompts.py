@@ -86,3 +86,30 @@ def test_a_prompt_of_ones_own(tmp_path):
     assert prompts.render(str(path)) == "Edited."
     with pytest.raises(InputError, match=r"choose from .*judge_en"):
         prompts.load("judge_fr")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_follows_the_line_of_a_prompt_ends_the_second_message(language):
+    rubrics = tuple(Rubric(rubric_id=f"R{n}", criterion=f"Criterion {n}.", weight=0.5) for n in (1, 2))
+    task = Task(task_id="t", language=language, domain="d", query="q", rubrics=rubrics)
+    report = Report(system="s", task_id="t", text="A report.\n---\nwith a line of its own.")
+    prompts_used = [
+        {"prompt_en": f"judge_{name}_en", "prompt_zh": f"judge_{name}_zh"} for name in ("verdict_first", "reason_first")
+    ]
+    first, second = (
+        [judge_messages(task, report, rubric, JudgeSettings(name="j", model="m", **names)) for rubric in task.rubrics]
+        for names in prompts_used
+    )
+    for messages, form in (
+        (first, '{"satisfied": ..., "reason": "..."}'),
+        (second, '{"reason": "...", "satisfied": ...}'),
+    ):
+        for system, user in messages:
+            assert "satisfied" not in system["content"]
+            assert user["content"].endswith(f"\n{form}")
+            assert report.text in user["content"]
+    # Both orders share all but the end, so a server that read the report for one need not read it for the other.
+    assert first[0][0] == second[0][0]
+    before, also_before = (one["content"].partition("<criterion-")[0] for one in (first[0][1], second[1][1]))
+    assert before == also_before
+    assert report.text in before
