@@ -97,9 +97,10 @@ def plan_runs(
     texts = {one.name: [prompts.load(name).template for name in prompt_names(one)] for one in systems}
     means = [(tool.schema, tool.backend) for tool in tools]
     return [
-        Run(task, system, number, fingerprint(task.query, system.identity(), texts[system.name], means, today))
+        Run(task, system, number, made_with)
         for system in systems
         for task in tasks
+        for made_with in [fingerprint(task.query, system.identity(), texts[system.name], means, today)]
         for number in range(1, runs + 1)
     ]
 
@@ -129,12 +130,13 @@ def plan_checks(
             [f"system {system!r} has a report on task {task!r}, which is no task here" for system, task in strangers]
         )
     return [
-        Check(task, report, rubric, judge, repeat, judgment_fingerprint(task, report, rubric, judge))
+        Check(task, report, rubric, judge, repeat, judged_with)
         for report in reports
         if report.is_gradable
         for task in [by_id[report.task_id]]
         for judge in judges
         for rubric in task.rubrics
         if rubric.weight > 0
+        for judged_with in [judgment_fingerprint(task, report, rubric, judge)]
         for repeat in range(1, repeats + 1)
     ]

@@ -8,26 +8,31 @@ is left out with a warning. Results on tasks and reports that this run does not 
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 from lifesearch_kit import prompts
 from lifesearch_kit.errors import InputError, InputWarning
-from lifesearch_kit.files import read_judgments, read_records, read_reports
+from lifesearch_kit.files import read_judgments, read_reports
 from lifesearch_kit.plan import plan_checks, plan_runs
+from lifesearch_kit.recorded_files import (
+    JUDGES,
+    JUDGMENTS,
+    REPORTS,
+    SYSTEMS,
+    AnyRecord,
+    AnySettings,
+    read_pair,
+    require_results,
+)
 from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Report, Task
-from lifesearch_kit.settings import JudgeSettings, ModelSettings, SystemSettings
+from lifesearch_kit.settings import JudgeSettings, SystemSettings
 from lifesearch_kit.store import Key, Store, key_of, read_transcript
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.transcripts import Transcript
-
-AnySettings = TypeVar("AnySettings", bound=ModelSettings)
-AnyRecord = TypeVar("AnyRecord", Report, Judgment)
-_SYSTEMS, _REPORTS, _JUDGES, _JUDGMENTS = "systems.jsonl", "reports.jsonl", "judges.jsonl", "judgments.jsonl"
 
 
 class RecordedReports(NamedTuple):
@@ -81,15 +86,15 @@ def recorded_reports(
         For a folder without recorded results, faults of the files, reports of a system that systems.jsonl does not
         name, a system's name that is taken, and a transcript that is missing or another report's.
     """
-    _require_results(folder)
-    if not (folder / _SYSTEMS).is_file() and (folder / _JUDGES).is_file():
+    require_results(folder)
+    if not (folder / SYSTEMS).is_file() and (folder / JUDGES).is_file():
         return RecordedReports([], [])
-    systems, found = _pair(folder, _SYSTEMS, SystemSettings, _REPORTS, _reports_of_runs, "system", taken)
+    systems, found = _pair(folder, SYSTEMS, SystemSettings, REPORTS, _reports_of_runs, "system", taken)
     ids = {task.task_id for task in tasks}
     here = [one for one in found if one.task_id in ids and (runs is None or one.run <= runs)]
     plan = plan_runs(tasks, systems, tools, runs=1, today=today)
     fitting = _fitting(here, REPORT_KEY, "run", [run.key for run in plan])
-    _tell_left_out(folder / _REPORTS, "reports", len(here) - len(fitting))
+    _tell_left_out(folder / REPORTS, "reports", len(here) - len(fitting))
     transcripts = _transcripts(folder, fitting)
     kept = [store.add_report(*one) for one in zip(fitting, transcripts, strict=True)]
     names = {report.system for report in kept}
@@ -122,36 +127,19 @@ def recorded_judgments(
         For a folder without recorded results, faults of the files, judgments of a judge that judges.jsonl does not
         name, and a judge's name that is taken.
     """
-    _require_results(folder)
-    judges, found = _pair(folder, _JUDGES, JudgeSettings, _JUDGMENTS, read_judgments, "judge", taken)
+    require_results(folder)
+    judges, found = _pair(folder, JUDGES, JudgeSettings, JUDGMENTS, read_judgments, "judge", taken)
     subjects = {(one.system, one.task_id, one.run) for one in reports}
     here = [one for one in found if (one.system, one.task_id, one.run) in subjects]
     names = {one.judge for one in here}
-    able = _with_prompts([one for one in judges if one.name in names], folder / _JUDGMENTS)
+    able = _with_prompts([one for one in judges if one.name in names], folder / JUDGMENTS)
     names = {one.name for one in able}
     here = [one for one in here if one.judge in names]
     plan = plan_checks(tasks, reports, able)
     fitting = _fitting(here, JUDGMENT_KEY, "repeat", [check.key for check in plan])
-    _tell_left_out(folder / _JUDGMENTS, "judgments", len(here) - len(fitting))
+    _tell_left_out(folder / JUDGMENTS, "judgments", len(here) - len(fitting))
     names = {one.judge for one in fitting}
     return RecordedJudgments([one for one in able if one.name in names], fitting)
-
-
-def _holds_results(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in (_SYSTEMS, _REPORTS, _JUDGES, _JUDGMENTS))
-
-
-def _require_results(folder: Path) -> None:
-    if _holds_results(folder):
-        return
-    what = "there is no such folder"
-    if folder.exists():
-        pairs = f"{_SYSTEMS} with {_REPORTS}, {_JUDGES} with {_JUDGMENTS}, or both"
-        what = f"holds no recorded results, which are {pairs}" if folder.is_dir() else "is no folder"
-    others = [one.name for one in folder.parent.glob("*") if one != folder and _holds_results(one)]
-    near = difflib.get_close_matches(folder.name, others, 1)
-    remedy = f"did you mean {folder.parent / near[0]}?" if near else "correct `recorded`, or leave it empty"
-    raise InputError(f"{folder}: {what}; {remedy}")
 
 
 def _pair(
@@ -165,12 +153,8 @@ def _pair(
 ) -> tuple[list[AnySettings], list[AnyRecord]]:
     """The settings and the records of a folder, which has both or neither; each record's maker is in the settings."""
     places = (folder / settings_file, folder / records_file)
-    absent = [place for place in places if not place.is_file()]
-    if len(absent) == 2:
-        return [], []
-    if absent:
-        raise InputError(f"{absent[0]}: is not there, and without it the other file cannot be used; copy both")
-    settings, records = read_records(places[0], model, key=("name",)), read(places[1])
+    alone = "and without it the other file cannot be used; copy both"
+    settings, records = read_pair(places, model, read, alone)
     names = {one.name for one in settings}
     strangers = {getattr(one, maker) for one in records} - names
     faults = [

@@ -9,13 +9,14 @@ import argparse
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.files import read_judgments, read_records, read_reports
+from lifesearch_kit.files import read_judgments, read_reports
 from lifesearch_kit.paths import resolve
+from lifesearch_kit.recorded_files import JUDGES, JUDGMENTS, REPORTS, SYSTEMS, AnyRecord, read_pair
 from lifesearch_kit.records import Judgment, Report
 from lifesearch_kit.settings import JudgeSettings, ModelSettings, SystemSettings
 from lifesearch_kit.store import read_transcript
@@ -46,36 +47,24 @@ def record_results(runs: Path, judges: Path, target: Path) -> list[str]:
         When a file is missing or faulty, or when a setting or a note names an address of this machine; the old content
         stays then.
     """
-    made = _pair(runs, "systems.jsonl", SystemSettings, "reports.jsonl", read_reports)
-    judged = _pair(judges, "judges.jsonl", JudgeSettings, "judgments.jsonl", read_judgments)
+    made = _pair((runs / SYSTEMS, runs / REPORTS), SystemSettings, read_reports)
+    judged = _pair((judges / JUDGES, judges / JUDGMENTS), JudgeSettings, read_judgments)
     if not made and not judged:
-        raise InputError(
-            f"neither {runs / 'reports.jsonl'} nor {judges / 'judgments.jsonl'} is there; make the results first"
-        )
-    named = sorted({one.transcript for one in made if isinstance(one, Report) and one.transcript})
+        raise InputError(f"neither {runs / REPORTS} nor {judges / JUDGMENTS} is there; make the results first")
+    named = sorted({one.transcript for one in made if one.transcript})
     for name in named:
         read_transcript(runs / name)
-    sources = {"systems.jsonl": runs, "reports.jsonl": runs, **dict.fromkeys(named, runs)} if made else {}
-    sources |= {"judges.jsonl": judges, "judgments.jsonl": judges} if judged else {}
+    sources = {SYSTEMS: runs, REPORTS: runs, **dict.fromkeys(named, runs)} if made else {}
+    sources |= {JUDGES: judges, JUDGMENTS: judges} if judged else {}
     _replace(target, sources)
     return list(sources)
 
 
 def _pair(
-    folder: Path,
-    settings_file: str,
-    model: type[ModelSettings],
-    records_file: str,
-    read: Callable[[Path], Sequence[Report | Judgment]],
-) -> Sequence[Report | Judgment]:
+    places: tuple[Path, Path], model: type[ModelSettings], read: Callable[[Path], list[AnyRecord]]
+) -> list[AnyRecord]:
     """The records of a folder that has both files, checked; none of a folder that has neither."""
-    places = (folder / settings_file, folder / records_file)
-    absent = [place for place in places if not place.is_file()]
-    if len(absent) == 2:
-        return ()
-    if absent:
-        raise InputError(f"{absent[0]}: is not there, but the other file of its pair is; make the results again")
-    settings, records = read_records(places[0], model, key=("name",)), read(places[1])
+    settings, records = read_pair(places, model, read, "but the other file of its pair is; make the results again")
     told: list[tuple[Path, Any]] = [(places[0], one.base_url) for one in settings]
     told += [(places[1], (one.model, one.notes, _own_reason(one))) for one in records]
     faults = [

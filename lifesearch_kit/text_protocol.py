@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from lifesearch_kit import prompts
@@ -48,9 +49,9 @@ class TextProtocol:
         self._tools, self._constrained = tools, constrained
         self._calls = self._breaks = 0
         self._last_broke = False
-        self._given = [self.instructions]
+        self._handed_back: list[str] = []
 
-    @property
+    @cached_property
     def instructions(self) -> str:
         """What the system prompt says of the protocol."""
         first = self._tools[0] if self._tools else None
@@ -94,7 +95,7 @@ class TextProtocol:
             calls = bool(reply.tool_calls)
             return self._broken(message, reply, Action(fault=_IN_THE_FIELD), last) if calls else Turn(message, reply)
         action = read_action(reply.text, truncated=reply.is_truncated)
-        if action.report is not None and not action.cut and any(action.source in content for content in self._given):
+        if action.report is not None and not action.cut and self._was_given(action.source):
             action = Action(fault="its JSON object is a quotation of words that you were given")
         if action.fault:
             return self._broken(message, reply, action, last)
@@ -110,8 +111,11 @@ class TextProtocol:
 
     def hand_back(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """The results as messages."""
-        self._given += [one.content for one in results]
+        self._handed_back += [one.content for one in results]
         return [{"role": "user", "content": f"Result of {one.tool}:\n{one.content}"} for one in results]
+
+    def _was_given(self, words: str) -> bool:
+        return any(words in content for content in (self.instructions, *self._handed_back))
 
     def _broken(self, message: dict[str, Any], reply: Reply, action: Action, last: bool) -> Turn:
         self._breaks += 1
