@@ -1,18 +1,23 @@
-"""What a collection did, counted as it goes."""
+"""What a collection did and may cost, counted as it goes."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import Judgment, Report
+from lifesearch_kit.settings import ModelSettings
 
 
 @dataclass
 class Summary:
     """What a collection did. `failed` counts units lost to infrastructure by cause: they stay to be run.
 
-    `unjudged` counts judgments without a verdict by status. `cost` is None where no prices are given.
+    `unjudged` counts judgments without a verdict by status. `cost` is None where no prices are given. `stopped` says
+    why not all was tried.
     """
 
     what: str
@@ -27,6 +32,7 @@ class Summary:
     cost: float | None = None
     without_cost: int = 0
     seconds: float = 0.0
+    stopped: str = ""
 
     def add(self, record: Report | Judgment) -> None:
         """Count one stored result."""
@@ -46,6 +52,8 @@ class Summary:
         parts = [f"{self.what}: {self.planned} planned, {self.skipped} there already, {self.done} done"]
         parts += [f"{count} unjudged ({status})" for status, count in sorted(self.unjudged.items())]
         parts += [f"{count} failed ({cause}), to be run again" for cause, count in sorted(self.failed.items())]
+        if self.stopped:
+            parts.append(f"{self.stopped}, {self.planned - self.skipped - self.done - self.failed.total()} left")
         tokens = f"{self.input_tokens:,} input and {self.output_tokens:,} output tokens"
         parts.append(tokens + (f" (unknown for {self.unknown_usage})" if self.unknown_usage else ""))
         parts.append("no prices given" if self.cost is None else f"cost {self.cost:,.2f}{self._unpriced()}")
@@ -54,3 +62,72 @@ class Summary:
 
     def _unpriced(self) -> str:
         return f" (unknown for {self.without_cost})" if self.without_cost else ""
+
+
+class Budget:
+    """The most that calls may cost, in the currency of the settings' prices; one budget can span several collections.
+
+    A unit of work goes out only while what was spent, and for each unit under way as much as the dearest one took,
+    leave room for another such; until the first has ended, alone. So the limit is passed only by what a unit costs
+    beyond the dearest before it.
+
+    Parameters
+    ----------
+    limit
+        None sets no limit.
+
+    Raises
+    ------
+    InputError
+        When the limit is below 0.
+    """
+
+    def __init__(self, limit: float | None = None) -> None:
+        if limit is not None and not limit >= 0:
+            raise InputError(f"budget {limit} is no limit; give 0 or more")
+        self.limit = limit
+        self.spent = 0.0
+        self._dearest: float | None = None
+        self._under_way = 0
+        self._changed = asyncio.Event()
+
+    def __str__(self) -> str:
+        return "no budget" if self.limit is None else f"budget {self.limit:,.2f}, spent {self.spent:,.2f}"
+
+    def require_prices(self, settings: Iterable[ModelSettings]) -> None:
+        """Raise InputError naming each configuration whose cost could not be told from its prices."""
+        if self.limit is None:
+            return
+        faults = [
+            f"configuration {one.name!r} has no prices, so the budget of {self.limit:,.2f} cannot be kept; "
+            "set input_price and output_price"
+            for one in settings
+            if not (one.is_offline or one.is_local) and (one.input_price is None or one.output_price is None)
+        ]
+        if faults:
+            raise InputError(faults)
+
+    async def admit(self) -> bool:
+        """Wait until another unit may go out; False when none may any more."""
+        while not self._has_room():
+            if not self._under_way:
+                return False
+            self._changed.clear()
+            await self._changed.wait()
+        self._under_way += 1
+        return True
+
+    def settle(self, cost: float | None) -> None:
+        """Say what a unit that was let out took; None where that is unknown, which counts as the dearest so far."""
+        self._under_way -= 1
+        self.spent += (self._dearest or 0.0) if cost is None else cost
+        if cost is not None:
+            self._dearest = max(cost, self._dearest or 0.0)
+        self._changed.set()
+
+    def _has_room(self) -> bool:
+        if self.limit is None:
+            return True
+        if self._dearest is None:
+            return not self._under_way and self.limit > 0
+        return self.spent + (self._under_way + 1) * self._dearest <= self.limit

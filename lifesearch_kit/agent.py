@@ -6,10 +6,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
-from typing import Any, TypeVar
+from typing import Any
 
 from lifesearch_kit import prompts
-from lifesearch_kit.chat import Chat, Reply, cost
+from lifesearch_kit.chat import Chat, Reply
 from lifesearch_kit.clarification import asks_back
 from lifesearch_kit.errors import ChatError
 from lifesearch_kit.records import Report, ReportStatus, Task
@@ -18,9 +18,9 @@ from lifesearch_kit.text_protocol import TextProtocol
 from lifesearch_kit.tool_calls import LAST_TURN_PROMPT, ToolCallsProtocol, Turn, run_calls
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.transcripts import Step, ToolResult, Transcript
+from lifesearch_kit.usage import cost, total
 
 SYSTEM_PROMPT = "agent_system"
-Number = TypeVar("Number", int, float)
 _CALLS_TO_WAIT_FOR = 3
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 
@@ -138,13 +138,13 @@ class _Loop:
             text=text,
             status=status,
             iterations=len(self.replies),
-            input_tokens=_total([reply.usage.input_tokens for reply in self.replies]),
-            output_tokens=_total([reply.usage.output_tokens for reply in self.replies]),
-            reasoning_tokens=_total([reply.usage.reasoning_tokens for reply in self.replies]),
+            input_tokens=total([reply.usage.input_tokens for reply in self.replies]),
+            output_tokens=total([reply.usage.output_tokens for reply in self.replies]),
+            reasoning_tokens=total([reply.usage.reasoning_tokens for reply in self.replies]),
             tool_calls=dict(Counter(one.tool for one in results)),
             failed_tool_calls=dict(Counter(one.tool for one in results if not one.ok)),
             seconds=time.perf_counter() - self.started,
-            cost=_total([cost(reply.usage, self.system) for reply in self.replies]),
+            cost=total([cost(reply.usage, self.system) for reply in self.replies]),
             model=self.replies[-1].model if self.replies else None,
             notes=notes,
         )
@@ -206,9 +206,3 @@ def final_status(limit: ReportStatus | None, last: Reply, question: str = "") ->
     if asks_back(last.text, question):
         return "asked_back"
     return limit or ("truncated" if last.is_truncated else "answered")
-
-
-def _total(counts: Sequence[Number | None]) -> Number | None:
-    """The sum, or None where one is unknown."""
-    known = [count for count in counts if count is not None]
-    return sum(known[1:], start=known[0]) if known and len(known) == len(counts) else None

@@ -89,14 +89,19 @@ def judge_agreement(
     rubrics
         A row a rubric, needed for `by`.
     by
-        A column of `rubrics` to split by: language, domain, type, necessity, priority, dimension.
+        What to split by: ``system``, where a judge may favour one, or a column of `rubrics`: language, domain, type,
+        necessity, priority, dimension.
 
     Returns
     -------
     DataFrame
         A row a judge (and value of `by`): reports and rubrics (labelled), repeats, judged and unjudged (of rubrics x
         repeats), correct, mean_accuracy_pct (mean over repeats of the share of judged rubrics that agree), low_pct and
-        high_pct (its 95% `clustered_interval`, a report a cluster; missing without verdicts), consistent and
+        high_pct (its 95% `clustered_interval`, a report a cluster; missing without verdicts), pass_recall_pct and
+        fail_recall_pct (share of agreeing verdicts on rubrics labelled Pass and labelled Fail, all repeats together;
+        missing without any), balanced_accuracy_pct (the mean of the two, which no constant verdict raises over 50),
+        passed_pct (what the judge passes, of what it judged), label_passed_pct (what the label passes, of the same),
+        consistent and
         self_consistency_pct (rubrics with one verdict in all repeats, of those judged in all; missing for one repeat),
         majority_correct, undecided, majority_vote_pct (of decided ones), kappa of the majority vote (missing where
         undefined), kappa_reason.
@@ -108,7 +113,7 @@ def judge_agreement(
         `rubrics`.
     """
     reference = labelled_rubrics(labels)
-    if by is not None:
+    if by is not None and by not in _SUBJECT:
         if rubrics is None or by not in rubrics:
             raise InputError(f"by={by!r} is no column of the rubrics; give the rubrics and one of their columns")
         reference = reference.merge(rubrics[["task_id", "rubric_id", by]], on=["task_id", "rubric_id"], validate="m:1")
@@ -125,8 +130,8 @@ def judge_agreement(
             {"judge": judge} | ({} if by is None else {by: value}) | _compare(part["label"], part[passes])
             for value, part in groups
         ]
-    percent = ["mean_accuracy_pct", "low_pct", "high_pct", "self_consistency_pct", "majority_vote_pct", "kappa"]
-    return pd.DataFrame(rows).astype(dict.fromkeys(percent, "Float64"))
+    shares = [name for name in rows[0] if name.endswith("_pct")]
+    return pd.DataFrame(rows).astype(dict.fromkeys([*shares, "kappa"], "Float64"))
 
 
 def labelled_rubrics(labels: pd.DataFrame) -> pd.DataFrame:
@@ -163,6 +168,7 @@ def _compare(label: pd.Series, verdicts: pd.DataFrame) -> dict[str, object]:
     mean_accuracy = mean_defined(shares)
     report = label.groupby(list(REPORT_KEY), sort=False).ngroup().to_numpy()
     low, high = _interval(mean_accuracy, report, correct, judged)
+    of_pass, of_fail = (_share(correct[truth == value], judged[truth == value]) for value in (1, 0))
     return {
         "reports": len(set(report)),
         "rubrics": len(truth),
@@ -173,6 +179,11 @@ def _compare(label: pd.Series, verdicts: pd.DataFrame) -> dict[str, object]:
         "mean_accuracy_pct": _percent(mean_accuracy),
         "low_pct": low,
         "high_pct": high,
+        "pass_recall_pct": of_pass,
+        "fail_recall_pct": of_fail,
+        "balanced_accuracy_pct": None if of_pass is None or of_fail is None else (of_pass + of_fail) / 2,
+        "passed_pct": _share(judged & (given == 1), judged),
+        "label_passed_pct": _share(judged & (truth[:, None] == 1), judged),
         "consistent": int(consistent.sum()),
         "self_consistency_pct": 100 * consistent.sum() / complete.sum() if complete.any() else None,
         "majority_correct": int((majority == (truth[decided] == 1)).sum()),
@@ -192,6 +203,10 @@ def _interval(
     right, made = (np.bincount(report, one.mean(axis=1)) for one in (correct, judged))
     low, high = clustered_interval(measure.value, right, made)
     return 100 * low, 100 * high
+
+
+def _share(counted: np.ndarray, among: np.ndarray) -> float | None:
+    return 100 * float(counted.sum() / among.sum()) if among.any() else None
 
 
 def _percent(measure: Agreement) -> float | None:

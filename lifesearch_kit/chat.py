@@ -47,6 +47,15 @@ class Chat:
     http_client
         An httpx or httpx2 AsyncClient of one's own, which stays open; None for openai's client over aiohttp.
 
+    Attributes
+    ----------
+    client
+        The openai client, for calls other than `complete`.
+    key
+        To be taken out of an endpoint's words; empty where none is needed.
+    refuses_response_format
+        Whether the endpoint was seen to refuse `response_format`.
+
     Raises
     ------
     InputError
@@ -58,8 +67,8 @@ class Chat:
         if settings.is_offline and http_client is None:
             raise InputError(f"configuration {settings.name!r} is offline; pass the client of the built-in baselines")
         keyless = settings.is_offline or settings.is_local
-        self._key = "" if keyless else os.environ.get(settings.api_key_env, "").strip()
-        if not self._key and not keyless and http_client is None:
+        self.key = "" if keyless else os.environ.get(settings.api_key_env, "").strip()
+        if not self.key and not keyless and http_client is None:
             raise InputError(
                 f"configuration {settings.name!r} needs a key: set the environment variable {settings.api_key_env} "
                 "(to any word where the endpoint asks for none)"
@@ -69,8 +78,9 @@ class Chat:
         # What a model on this machine is asked is none of a proxy's business.
         self._http_client = http_client or openai.DefaultAioHttpClient(trust_env=not settings.is_local)
         _install(self._http_client)
-        self._client = openai.AsyncOpenAI(
-            api_key=self._key or _NO_KEY,
+        self.refuses_response_format = False
+        self.client = openai.AsyncOpenAI(
+            api_key=self.key or _NO_KEY,
             base_url=base_url,
             timeout=settings.timeout_seconds,
             max_retries=settings.max_retries,
@@ -89,7 +99,7 @@ class Chat:
     async def close(self) -> None:
         """Close the connections; a client that was passed in stays open."""
         if self._owned:
-            await self._client.close()
+            await self.client.close()
 
     async def complete(
         self,
@@ -110,14 +120,16 @@ class Chat:
         body = self._body(messages, tools, tool_choice, seed, response_format)
         started = time.perf_counter()
         try:
-            response = await self._client.post(
+            response = await self.client.post(
                 _PATH,
                 cast_to=httpx.Response,
                 content=_encode(body),
                 options={"headers": {"Content-Type": "application/json"}},
             )
         except openai.APIError as error:
-            raise self._explained(error, body) from None
+            raised = self.explain(error, body)
+            self.refuses_response_format |= raised.parameter == "response_format"
+            raise raised from None
         return read_reply(response.extensions[_PAYLOAD], time.perf_counter() - started)
 
     def _body(
@@ -141,11 +153,12 @@ class Chat:
         sent = {name: value for name, value in optional.items() if value is not None}
         return {"model": settings.model, "messages": messages, **sent, **settings.extra_body}
 
-    def _explained(self, error: openai.APIError, body: dict[str, Any]) -> ChatError:
+    def explain(self, error: openai.APIError, body: dict[str, Any]) -> ChatError:
+        """The error that the user reads for one of `client`; `body` is the request, to name a setting refused."""
         if not isinstance(error, openai.APIStatusError):
-            said = Fault(redact(f"{error.message} {error.__cause__ or ''}".strip(), self._key))
+            said = Fault(redact(f"{error.message} {error.__cause__ or ''}".strip(), self.key))
             return explain(said, None, "no answer", self.settings, body)
-        text = redact(error.response.text, self._key)
+        text = redact(error.response.text, self.key)
         payload = _parse(text)
         first_status = error.response.extensions.get(_FIRST_STATUS)
         if first_status is not None:

@@ -58,7 +58,9 @@ _PERMANENT = re.compile(
     _HOPELESS + r"|not exist|not allowed|unsupported|not supported|invalid.{0,20}(request|param|value|argument)", re.I
 )
 _REASONING = re.compile(r"reasoning_(?:content|details)|thought.?signature|thinking|\breasoning(?![ _]?effort)", re.I)
+_STRUCTURED = re.compile(r"response.?format|json.?schema|json.?object|structured.?output|guided.?(json|decoding)", re.I)
 _REMEDIES = {
+    "response_format": "set structured_output: false for a judge, protocol: text for a system",
     "temperature": "set temperature: default, or choose another model",
     "reasoning_effort": "set reasoning_effort: default, or a level that the model offers",
     "seed": "set seed_by_run: false",
@@ -147,14 +149,16 @@ def explain(fault: Fault, status: int | None, shown: str, settings: ModelSetting
         The request, to name the setting that was refused.
     """
     kind, cause = _kind(fault, status), _cause(fault, status)
-    remedy = ""
+    remedy, parameter = "", None
     if status in (400, 404, 415, 422) and cause is None:
-        kind, remedy = _refused_setting(fault, settings, body) or (kind, "")
+        parameter = _refused_parameter(fault, body)
+        kind, remedy = _refused_setting(fault, settings, body, parameter) or (kind, "")
     # A request at fault is told in the record, which no address of this machine may enter.
     place = LOCAL if settings.is_local and kind == "request" else endpoint(settings)
     where = f"configuration {settings.name!r} (model {settings.model!r} at {place})"
     message = f"{where}: {shown}: {fault}" + (f"; {remedy}" if remedy else "")
-    return ChatError(replace_lone_surrogates(message)[0], kind, status, cause if kind == "request" else None)
+    cause = cause if kind == "request" else None
+    return ChatError(replace_lone_surrogates(message)[0], kind, status, cause, parameter)
 
 
 def endpoint(settings: ModelSettings) -> str:
@@ -191,9 +195,10 @@ def _cause(fault: Fault, status: int | None) -> ChatErrorCause | None:
     return "refused" if _MODERATION.search(words) else None
 
 
-def _refused_setting(fault: Fault, settings: ModelSettings, body: dict[str, Any]) -> tuple[ChatErrorKind, str] | None:
+def _refused_setting(
+    fault: Fault, settings: ModelSettings, body: dict[str, Any], name: str | None
+) -> tuple[ChatErrorKind, str] | None:
     """The remedy where the endpoint refuses a parameter that was sent, or reasoning text in the history."""
-    name = _refused_parameter(fault, body)
     if name:
         remedy = _REMEDIES.get(name, "change it")
         if name in settings.extra_body:
@@ -215,5 +220,7 @@ def _refused_parameter(fault: Fault, body: dict[str, Any]) -> str | None:
         root = re.split(r"[.\[]", fault.param)[0]
         if root in sent:
             return root
+    if "response_format" in sent and _STRUCTURED.search(fault.message):
+        return "response_format"
     spoken = [name for name in sent if name not in ("tools", "tool_choice")]
     return next((name for name in spoken if re.search(rf"(?<![\w.\]]){re.escape(name)}(?!\w)", fault.message)), None)

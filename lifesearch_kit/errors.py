@@ -53,12 +53,20 @@ class ChatError(KitError):
     cause
         For ``request`` alone, and only where the endpoint plainly says so: ``too_long``, the conversation does not fit
         into the model's context; ``refused``, a content filter or moderation turned it down.
+    parameter
+        The parameter of the request that the endpoint refused, where it names one.
     """
 
     def __init__(
-        self, message: str, kind: ChatErrorKind, status: int | None = None, cause: ChatErrorCause | None = None
+        self,
+        message: str,
+        kind: ChatErrorKind,
+        status: int | None = None,
+        cause: ChatErrorCause | None = None,
+        parameter: str | None = None,
     ) -> None:
         super().__init__(message)
+        self.parameter = parameter
         self.kind = kind
         self.status = status
         self.cause = cause

@@ -11,9 +11,13 @@ from lifesearch_kit.results import Results
 
 _COLUMNS = [
     *("judge", "reports", "rubrics", "repeats", "judged", "unjudged", "accuracy_pct", "low_pct", "high_pct"),
-    *("constant_pct", "self_consistency_pct", "majority_vote_pct", "undecided", "kappa"),
+    *("constant_pct", "pass_recall_pct", "fail_recall_pct", "balanced_accuracy_pct", "passed_pct", "label_passed_pct"),
+    *("self_consistency_pct", "majority_vote_pct", "undecided", "kappa"),
 ]
-_UNKNOWN = ("constant_pct", "reports", "judged", "unjudged", "undecided", "kappa")
+_UNKNOWN = (
+    *("constant_pct", "pass_recall_pct", "fail_recall_pct", "balanced_accuracy_pct", "passed_pct", "label_passed_pct"),
+    *("reports", "judged", "unjudged", "undecided", "kappa"),
+)
 
 
 def reference_labels(labels: pd.DataFrame, annotator: str = "") -> pd.DataFrame:
@@ -41,7 +45,7 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
     reference
         The annotator whose labels are the reference.
     by
-        A column of the rubrics to split by, such as ``language``; needs judgments and labels.
+        ``system``, or a column of the rubrics such as ``language``, to split by; needs judgments and labels.
 
     Returns
     -------
@@ -49,7 +53,8 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
         The most accurate first, verdicts that are lacking counted as wrong in this order only: judge (with its
         settings), *by*, reports and rubrics (labelled), repeats, judged and unjudged (of rubrics x repeats),
         accuracy_pct (of what was judged, mean over repeats), low_pct and high_pct (95%, see `judge_interval_words`),
-        constant_pct (what one verdict throughout would reach: the share of the more frequent label),
+        constant_pct (what one verdict throughout would reach: the share of the more frequent label), pass_recall_pct,
+        fail_recall_pct, balanced_accuracy_pct, passed_pct and label_passed_pct (see `judge_agreement`),
         self_consistency_pct, majority_vote_pct, undecided (even votes), kappa. From a judges.csv, what that does not
         say is missing.
     """
@@ -79,10 +84,12 @@ def _constant_pct(
     labels: pd.DataFrame, rubrics: pd.DataFrame | None, table: pd.DataFrame, by: str | None
 ) -> pd.Series[float] | float:
     """Share of the more frequent label, in percent; by the values of a column for each row of the table."""
-    if by is None or rubrics is None:
+    if by is None or (by not in labels and rubrics is None):
         passed = labels["satisfied"].astype(float).mean()
         return float(100 * max(passed, 1 - passed))
-    named = labels.merge(rubrics[["task_id", "rubric_id", by]], on=["task_id", "rubric_id"], validate="m:1")
+    named = labels
+    if by not in labels and rubrics is not None:
+        named = labels.merge(rubrics[["task_id", "rubric_id", by]], on=["task_id", "rubric_id"], validate="m:1")
     passed = named["satisfied"].astype(float).groupby(named[by], observed=True).mean()
     return table[by].map((100 * passed.where(passed >= 0.5, 1 - passed)).to_dict()).astype(float)
 

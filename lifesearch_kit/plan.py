@@ -10,7 +10,7 @@ from lifesearch_kit import prompts
 from lifesearch_kit.agent import prompt_names
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import fingerprint
-from lifesearch_kit.judge import judgment_fingerprint
+from lifesearch_kit.judge import judgment_fingerprint, prompt_name
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
 from lifesearch_kit.store import Key, Store
@@ -49,6 +49,12 @@ class Check(NamedTuple):
             *(report.system, report.task_id, report.run),
             *(rubric.rubric_id, self.judge.name, self.repeat, self.fingerprint),
         )
+
+    @property
+    def prefix(self) -> Key:
+        """What stands for the beginning of its request, which an endpoint's prompt cache can hold."""
+        report, judge = self.report, self.judge
+        return (report.system, report.task_id, report.run, judge.base_url, judge.model, prompt_name(self.task, judge))
 
 
 def day_told(today: str, store: Store) -> date:

@@ -67,7 +67,8 @@ class ModelSettings(Record):
     baselines, or ``local`` for a model on this machine: its address changes from start to start, so the environment
     variable LOCAL_MODEL_URL holds it, and it asks for no key. `api_key_env` names the environment variable that holds
     the key; a key itself is never written down.
-    Prices are per million tokens, in one currency of the user's choice.
+    Prices are per million tokens, in one currency of the user's choice; without `cached_input_price`, input from a
+    cache is charged like other input.
     """
 
     name: Id
@@ -82,9 +83,10 @@ class ModelSettings(Record):
     timeout_seconds: float = Field(default=600.0, gt=0)
     max_retries: int = Field(default=4, ge=0)
     input_price: float | None = Field(default=None, ge=0)
+    cached_input_price: float | None = Field(default=None, ge=0)
     output_price: float | None = Field(default=None, ge=0)
     no_effect: ClassVar[frozenset[str]] = frozenset(
-        {"api_key_env", "timeout_seconds", "max_retries", "input_price", "output_price"}
+        {"api_key_env", "timeout_seconds", "max_retries", "input_price", "cached_input_price", "output_price"}
     )
 
     @property
@@ -99,7 +101,9 @@ class ModelSettings(Record):
 
     def identity(self) -> str:
         """Fingerprint of all that changes what the model would say; for a baseline, also of its program."""
-        return fingerprint(self.model_dump(exclude=set(self.no_effect)), _baseline_code() if self.is_offline else None)
+        # Without defaults, so that results made before a setting existed still count as made with its default.
+        said = self.model_dump(exclude=set(self.no_effect), exclude_defaults=True)
+        return fingerprint(said, _baseline_code() if self.is_offline else None)
 
 
 class SystemSettings(ModelSettings):
@@ -123,14 +127,23 @@ class SystemSettings(ModelSettings):
 
 
 class JudgeSettings(ModelSettings):
-    """A judge configuration. `max_report_characters`: longer reports are unjudged, never cut."""
+    """A judge configuration.
+
+    `structured_output` holds each reply to a JSON Schema where the endpoint can; where it refuses, the judge is asked
+    without, which is told once and noted in the judgments. `max_report_characters`: longer reports are unjudged, never
+    cut. `unjudged_retries`: how often a reply without a readable verdict is asked for again at once.
+    """
 
     temperature: Temperature = 0.0
+    structured_output: bool = True
+    unjudged_retries: int = Field(default=1, ge=0)
     max_report_characters: int | None = Field(default=None, ge=1)
     prompt_en: str = "judge_en"
     prompt_zh: str = "judge_zh"
     # A prompt counts by its text, beside these settings; a report beyond the limit has no verdict to keep.
-    no_effect: ClassVar[frozenset[str]] = ModelSettings.no_effect | {"max_report_characters", "prompt_en", "prompt_zh"}
+    no_effect: ClassVar[frozenset[str]] = ModelSettings.no_effect | {
+        *("max_report_characters", "unjudged_retries", "prompt_en", "prompt_zh")
+    }
 
 
 AnySettings = TypeVar("AnySettings", bound=ModelSettings)

@@ -150,6 +150,8 @@ def _action(fields: dict[str, Any], notes: tuple[str, ...]) -> Action:
     if REPORT in fields:
         if not isinstance(fields[REPORT], str):
             return Action(fault='"report" is not a string')
+        if fields[REPORT].strip() and not any(letter.isalnum() for letter in fields[REPORT]):
+            return Action(fault='"report" holds no words')
         extra = ("further fields of the JSON object were not read",) if len(fields) > 1 else ()
         return Action(report=fields[REPORT], notes=(*notes, *extra))
     if not isinstance(fields[TOOL], str):

@@ -4,7 +4,7 @@ Every reply of the model is exactly one JSON object:
 
 - ``{"tool": "<name>", "arguments": {...}}`` calls a tool. It is run like any tool call, and what comes back goes to the
   model as a user message that begins "Result of <name>:".
-- ``{"report": "<the whole report, Markdown>"}`` ends the work.
+- ``{"report": "..."}``, its value the whole report in Markdown, ends the work.
 
 A code fence, reasoning or other words around the object are tolerated and noted. Any other reply breaks the protocol:
 the model is told what was wrong, which costs a step. Prose right after that is taken for the report, since a model that

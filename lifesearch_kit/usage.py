@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from lifesearch_kit.settings import ModelSettings
 
+Number = TypeVar("Number", int, float)
 # Vendors' spellings of the same counts; a dot leads into a nested object.
 _SPELLINGS = {
     "input": ("prompt_tokens", "input_tokens"),
@@ -100,13 +102,23 @@ def _whole_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
+def total(counts: Sequence[Number | None]) -> Number | None:
+    """The sum over several calls, or None where one is unknown."""
+    known = [count for count in counts if count is not None]
+    return sum(known[1:], start=known[0]) if known and len(known) == len(counts) else None
+
+
 def cost(usage: Usage, settings: ModelSettings) -> float | None:
     """Price of one call in the profile's currency; None where a price or a count is unknown.
 
-    Cached input is charged like other input, so this is an upper bound where a vendor gives a discount.
+    Without a price for cached input, or where the endpoint does not say how much was cached, all input is charged
+    alike: an upper bound where a vendor gives a discount.
     """
     if settings.input_price is None or settings.output_price is None:
         return None
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
-    return (usage.input_tokens * settings.input_price + usage.output_tokens * settings.output_price) / 1_000_000
+    cached = min(usage.cached_tokens or 0, usage.input_tokens)
+    cached_price = settings.input_price if settings.cached_input_price is None else settings.cached_input_price
+    given = (usage.input_tokens - cached) * settings.input_price + cached * cached_price
+    return (given + usage.output_tokens * settings.output_price) / 1_000_000

@@ -107,6 +107,11 @@ def test_judge_measures_by_hand() -> None:
     assert list(row[["rubrics", "repeats", "judged", "unjudged", "correct"]]) == [4, 3, 12, 0, 9]
     assert row["mean_accuracy_pct"] == pytest.approx(75.0)
     assert (row["self_consistency_pct"], row["majority_vote_pct"], row["undecided"]) == (50.0, 75.0, 0)
+    # Labelled Pass: R1 3, R2 2 and R4 1 of 3, so 6 of 9; labelled Fail: R3 3 of 3. Passed: 6 of 12, by labels 9 of 12.
+    assert row["pass_recall_pct"] == pytest.approx(100 * 6 / 9)
+    assert row["fail_recall_pct"] == 100.0
+    assert row["balanced_accuracy_pct"] == pytest.approx((100 * 6 / 9 + 100) / 2)
+    assert (row["passed_pct"], row["label_passed_pct"]) == (50.0, 75.0)
     # Labels pass 3 of 4, majority 2 of 4: chance 0.75*0.5 + 0.25*0.5 = 0.5, so (0.75 - 0.5) / 0.5.
     assert row["kappa"] == pytest.approx(0.5)
 
@@ -174,6 +179,8 @@ def test_one_pass_has_no_self_consistency_and_one_sided_labels_no_kappa() -> Non
     assert row["self_consistency_pct"] is pd.NA
     assert row["kappa"] is pd.NA
     assert "only Pass" in row["kappa_reason"]
+    assert row["pass_recall_pct"] == 100.0
+    assert row[["fail_recall_pct", "balanced_accuracy_pct"]].isna().all()
     assert row["mean_accuracy_pct"] == 100.0
 
 
@@ -181,6 +188,7 @@ def test_a_judge_without_any_verdict_has_no_figures() -> None:
     row = judge_agreement(judgments_of("??"), labels_of("+-")).iloc[0]
     assert (row["judged"], row["unjudged"]) == (0, 2)
     assert row[["mean_accuracy_pct", "low_pct", "high_pct", "majority_vote_pct", "kappa"]].isna().all()
+    assert row[["pass_recall_pct", "fail_recall_pct", "balanced_accuracy_pct", "passed_pct"]].isna().all()
 
 
 def test_judges_are_compared_one_by_one_and_by_attribute() -> None:
@@ -195,6 +203,16 @@ def test_judges_are_compared_one_by_one_and_by_attribute() -> None:
         ("K", "Explicit"): 50.0,
         ("K", "Implicit"): 50.0,
     }
+
+
+def test_a_judge_that_favours_a_system_is_seen() -> None:
+    labels, judgments = labels_of("+-+-"), judgments_of("+++-")
+    judgments = pd.concat([judgments, judgments_of("--+-").assign(system="B")])
+    labels = pd.concat([labels, labels.assign(system="B")])
+    table = judge_agreement(judgments, labels, by="system").set_index("system")
+    # A: R2 passed beside the label. B: R1 failed beside it. Both are right on 3 of 4.
+    assert table["mean_accuracy_pct"].to_dict() == {"A": 75.0, "B": 75.0}
+    assert (table["passed_pct"] - table["label_passed_pct"]).to_dict() == {"A": 25.0, "B": -25.0}
 
 
 def test_judge_agreement_refuses_what_is_no_reference() -> None:

@@ -273,6 +273,10 @@ def test_cost_is_unknown_where_a_count_or_a_price_is() -> None:
     priced = ModelSettings(name="C", model="m", input_price=2.0, output_price=10.0)
     # 1,000 x 2 / 1,000,000 + 500 x 10 / 1,000,000 = 0.002 + 0.005
     assert cost(Usage(1_000, None, 500, None), priced) == pytest.approx(0.007)
+    # 400 of the 1,000 from the cache at 0.5: (600 x 2 + 400 x 0.5 + 500 x 10) / 1,000,000.
+    discount = priced.model_copy(update={"cached_input_price": 0.5})
+    assert cost(Usage(1_000, 400, 500, None), discount) == pytest.approx(0.0064)
+    assert cost(Usage(1_000, 400, 500, None), priced) == cost(Usage(1_000, None, 500, None), discount)
     assert cost(Usage(1_000, None, None, None), priced) is None
     assert cost(Usage(1_000, None, 500, None), ModelSettings(name="C", model="m", input_price=2.0)) is None
 

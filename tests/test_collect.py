@@ -30,7 +30,8 @@ BUSY = (503, {"error": {"message": "busy"}})
 
 
 def judge(loopback, **changes):
-    return JudgeSettings(**{"name": "j", "model": "m", "base_url": loopback.chat_url, "max_retries": 0, **changes})
+    fields = {"name": "j", "model": "m", "base_url": loopback.chat_url, "max_retries": 0, "unjudged_retries": 0}
+    return JudgeSettings(**{**fields, **changes})
 
 
 def graded(tmp_path, plan, **options):
@@ -196,7 +197,7 @@ def test_no_more_requests_at_once_than_allowed(loopback, tmp_path):
         with lock:
             now[0] += 1
             most[0] = max(most[0], now[0])
-        time.sleep(0.05)
+        time.sleep(0.2)
         with lock:
             now[0] -= 1
         return YES

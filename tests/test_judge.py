@@ -9,10 +9,10 @@ import pytest
 from loopback import NO_USAGE, completion
 
 from lifesearch_kit.chat import Chat
-from lifesearch_kit.errors import ChatError
+from lifesearch_kit.errors import ChatError, InputWarning
 from lifesearch_kit.judge import judge_rubric, judgment_fingerprint
 from lifesearch_kit.records import Report, Rubric, Task
-from lifesearch_kit.settings import JudgeSettings
+from lifesearch_kit.settings import JudgeSettings, SystemSettings
 
 RUBRIC = Rubric(rubric_id="R1", criterion="The response should name the port of Selwick.", weight=0.8)
 TASK = Task(task_id="t", language="en", domain="d", query="Which port?", rubrics=(RUBRIC,))
@@ -21,7 +21,12 @@ YES = '{"satisfied": true, "reason": "Port named."}'
 
 
 def judge_settings(loopback, **changes):
-    return JudgeSettings(name="j", model="m", base_url=loopback.chat_url, **{"max_retries": 0, **changes})
+    return JudgeSettings(
+        name="j",
+        model="m",
+        base_url=loopback.chat_url,
+        **{"max_retries": 0, "unjudged_retries": 0, "structured_output": False, **changes},
+    )
 
 
 def judged(loopback, reply, report=REPORT, **changes):
@@ -140,3 +145,127 @@ def test_the_fingerprint_follows_what_was_judged(loopback):
     assert judgment_fingerprint(TASK, REPORT, RUBRIC, longer) == base, "what an English rubric does not see"
     unseen = RUBRIC.model_copy(update={"weight": 0.1})
     assert judgment_fingerprint(TASK, REPORT, unseen, judge_settings(loopback, max_retries=3)) == base
+
+
+def test_what_was_judged_before_a_setting_existed_still_counts():
+    class Later(JudgeSettings):
+        new_setting: bool = False
+
+    named = {"name": "judge", "model": "m"}
+    assert Later(**named).identity() == JudgeSettings(**named).identity()
+    assert Later(**named, new_setting=True).identity() != JudgeSettings(**named).identity()
+
+
+def test_the_defaults_that_an_identity_leaves_out_stay_what_they_are():
+    # A changed default would pass for the old one in every store: add a setting under another name instead.
+    left_out = {
+        model: {
+            name: field.get_default(call_default_factory=True)
+            for name, field in model.model_fields.items()
+            if not field.is_required() and name not in model.no_effect
+        }
+        for model in (JudgeSettings, SystemSettings)
+    }
+    shared = {
+        "base_url": None,
+        "reasoning_effort": "default",
+        "max_output_tokens": None,
+        "output_limit_field": "max_completion_tokens",
+        "extra_body": {},
+    }
+    assert left_out[JudgeSettings] == shared | {"temperature": 0.0, "structured_output": True}
+    assert left_out[SystemSettings] == shared | {
+        "temperature": "default",
+        "echo_reasoning": True,
+        "seed_by_run": False,
+        "protocol": "tool_calls",
+        "max_steps": 100,
+        "max_output_tokens_total": None,
+        "max_seconds": 3600.0,
+    }
+
+
+NO_VERDICT = completion("I would rather talk about the weather.")
+REFUSES_FORMAT = (
+    400,
+    {"error": {"message": "This response_format type is unavailable now", "type": "invalid_request"}},
+)
+
+
+def test_a_reply_without_a_verdict_is_asked_for_again_and_all_that_it_took_is_kept(loopback):
+    loopback.script[:] = [NO_VERDICT, completion(YES)]
+    settings = judge_settings(loopback, unjudged_retries=1, input_price=1.0, output_price=2.0)
+    judgment = asked(settings)
+    assert (judgment.satisfied, judgment.status, judgment.raw) == (True, "ok", YES)
+    assert (judgment.input_tokens, judgment.output_tokens) == (2 * 10, 2 * 5)
+    assert judgment.cost == pytest.approx((20 * 1.0 + 10 * 2.0) / 1_000_000)
+    assert any("reply 1 held no verdict (unparseable): 'I would rather" in note for note in judgment.notes)
+
+
+def test_after_the_last_retry_the_rubric_stays_unjudged(loopback):
+    loopback.script[:] = [NO_VERDICT, completion("", finish="length"), NO_VERDICT, completion(YES)]
+    judgment = asked(judge_settings(loopback, unjudged_retries=2))
+    assert (judgment.satisfied, judgment.status, len(loopback.requests)) == (None, "unparseable", 3)
+    assert [note[:7] for note in judgment.notes if "held no verdict" in note] == ["reply 1", "reply 2"]
+
+
+def test_a_refusal_is_not_asked_again(loopback):
+    loopback.script[:] = [completion("", finish="content_filter"), completion(YES)]
+    assert asked(judge_settings(loopback, unjudged_retries=3)).status == "refused"
+    assert len(loopback.requests) == 1
+
+
+def test_what_was_paid_for_stays_when_asking_again_fails(loopback):
+    loopback.script[:] = [NO_VERDICT, (503, {"error": {"message": "busy"}})]
+    judgment = asked(judge_settings(loopback, unjudged_retries=1))
+    assert (judgment.status, judgment.input_tokens) == ("unparseable", 10)
+    assert any("asking again failed" in note and "busy" in note for note in judgment.notes)
+
+
+def asked(settings, times=None):
+    """One judgment, or several by the same client."""
+
+    async def ask():
+        async with Chat(settings) as chat:
+            return [await judge_rubric(TASK, REPORT, RUBRIC, settings, chat) for _ in range(times or 1)]
+
+    judgments = asyncio.run(ask())
+    return judgments if times else judgments[0]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "order"),
+    [("judge_en", ["satisfied", "reason"]), ("judge_reason_first_en", ["reason", "satisfied"])],
+)
+def test_the_reply_is_held_to_a_schema_in_the_order_of_the_prompt(loopback, prompt, order):
+    loopback.script[:] = [completion(YES)]
+    asked(judge_settings(loopback, structured_output=True, prompt_en=prompt))
+    form = loopback.requests[0]["response_format"]
+    assert form["type"] == "json_schema"
+    schema = form["json_schema"]["schema"]
+    assert list(schema["properties"]) == schema["required"] == order
+    assert schema["properties"]["satisfied"] == {"type": "boolean"}
+
+
+def test_an_endpoint_that_refuses_the_schema_is_asked_without_once_and_visibly(loopback):
+    loopback.script[:] = [REFUSES_FORMAT, completion(YES), completion(YES)]
+    with pytest.warns(InputWarning, match="structured_output: false") as warned:
+        first, second = asked(judge_settings(loopback, structured_output=True), times=2)
+    assert len(warned) == 1
+    assert ["response_format" in body for body in loopback.requests] == [True, False, False]
+    for judgment in (first, second):
+        assert judgment.satisfied is True
+        assert "asked without response_format, which the endpoint refused" in judgment.notes
+
+
+def test_another_refused_setting_is_an_error_with_a_schema_too(loopback):
+    loopback.script[:] = [(400, {"error": {"message": "temperature does not support 0", "param": "temperature"}})]
+    with pytest.raises(ChatError, match=r"temperature=0\.0 was refused and is never dropped silently"):
+        asked(judge_settings(loopback, structured_output=True))
+    assert len(loopback.requests) == 1
+
+
+def test_a_response_format_of_the_users_own_is_kept(loopback):
+    loopback.script[:] = [completion(YES)]
+    asked(judge_settings(loopback, structured_output=True, extra_body={"response_format": {"type": "json_object"}}))
+    assert loopback.requests[0]["response_format"] == {"type": "json_object"}

@@ -319,10 +319,10 @@ def test_a_report_that_a_result_holds_to_the_letter_ends_nothing(loopback: Loopb
 
 
 def test_the_form_of_the_prompt_copied_as_it_stands_is_no_report(loopback: Loopback) -> None:
-    # Seen of a small model, which took the placeholder for the answer.
-    report, _ = study(loopback, '{"report": "<the whole report, Markdown>"}', reported())
+    # Seen of a small model, which took the place of the report for the report.
+    report, _ = study(loopback, '{"report": "..."}', reported())
     assert (report.text, report.iterations) == (REPORT, 2)
-    assert any("a quotation of words that you were given" in note for note in report.notes)
+    assert any('"report" holds no words' in note for note in report.notes)
 
 
 def test_quotation_marks_inside_a_report_are_read(loopback: Loopback) -> None:
@@ -466,7 +466,7 @@ def test_prose_that_was_cut_and_taken_is_truncated(loopback: Loopback) -> None:
 def last_turn(server: Loopback) -> None:
     content = server.requests[-1]["messages"][-1]["content"]
     assert prompts.render("agent_last_turn").strip() in content
-    assert content.endswith('Your reply must be {"report": "<the whole report, Markdown>"}.')
+    assert content.endswith('Your reply must be {"report": ...}, with the whole report in one string.')
     assert content.startswith("Result of search:\nresults for wall")
 
 
@@ -510,7 +510,7 @@ def test_a_break_counts_as_a_step_towards_the_limit(loopback: Loopback) -> None:
     report, _ = study(loopback, "Hm.", reported(), max_steps=1)
     content = loopback.requests[-1]["messages"][-1]["content"]
     assert content.startswith("Your last reply was not accepted")
-    assert content.endswith('Your reply must be {"report": "<the whole report, Markdown>"}.')
+    assert content.endswith('Your reply must be {"report": ...}, with the whole report in one string.')
     assert (report.text, report.status) == (REPORT, "step_limit")
 
 
@@ -531,7 +531,7 @@ def test_what_is_recovered_of_a_cut_report_is_its_beginning(text: str, ascii_onl
         assert recovered == text
 
 
-@given(st.text(min_size=1))
+@given(st.text(min_size=1).filter(lambda text: any(letter.isalnum() for letter in text)))
 def test_a_whole_report_is_read_to_the_letter_bare_or_fenced(text: str) -> None:
     for reply in (json.dumps({"report": text}), f"```json\n{json.dumps({'report': text}, ensure_ascii=False)}\n```"):
         assert read_action(reply).report == text

@@ -1,0 +1,103 @@
+"""A budget stops a collection cleanly: what was done is kept, nothing is begun that could not be paid."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from loopback import completion
+from test_collect import REPORTS, TASKS, judge
+
+from lifesearch_kit.accounting import Budget
+from lifesearch_kit.collect import grade
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.plan import plan_checks
+from lifesearch_kit.settings import JudgeSettings
+from lifesearch_kit.store import Store
+
+# 1,000 input and 100 output tokens at 500 and 5,000 a million: 0.5 + 0.5 = 1.00 a call.
+PRICES = {"input_price": 500.0, "output_price": 5000.0}
+YES = completion('{"satisfied": true, "reason": "r"}', usage={"prompt_tokens": 1000, "completion_tokens": 100})
+
+
+def graded(folder, plan, budget, concurrency=4):
+    with Store(folder) as store:
+        return asyncio.run(grade(plan, store, concurrency=concurrency, budget=budget))
+
+
+def test_a_spent_budget_stops_with_all_kept_and_a_larger_one_goes_on(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback, **PRICES)])
+    loopback.script[:] = [YES] * 8
+    judgments, summary = graded(tmp_path, plan, Budget(3.5))
+    assert (len(judgments), len(loopback.requests), summary.cost) == (3, 3, pytest.approx(3.0))
+    assert "stopped by the budget 3.50, spent 3.00, 5 left" in str(summary)
+    judgments, summary = graded(tmp_path, plan, Budget(5.0))
+    assert (len(judgments), summary.done, summary.stopped) == (8, 5, "")
+
+
+def test_one_budget_spans_several_collections(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback, **PRICES)])
+    loopback.script[:] = [YES] * 8
+    budget = Budget(6.0)
+    graded(tmp_path / "first", plan[:4], budget)
+    judgments, summary = graded(tmp_path / "second", plan[4:], budget)
+    assert (len(judgments), budget.spent) == (2, pytest.approx(6.0))
+    assert "2 left" in str(summary)
+
+
+def test_no_budget_stops_nothing_and_no_money_begins_nothing(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback, **PRICES)])
+    loopback.script[:] = [YES] * 8
+    assert graded(tmp_path / "none", plan, Budget(0.0))[1].done == 0
+    assert graded(tmp_path / "all", plan, Budget())[1].done == 8
+
+
+def test_failures_cost_nothing(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback, **PRICES)])
+    loopback.script[:] = [YES, (503, {"error": {"message": "busy"}}), *[YES] * 6]
+    _, summary = graded(tmp_path, plan, Budget(7.0), concurrency=1)
+    assert (summary.done, summary.failed.total(), summary.stopped) == (7, 1, "")
+
+
+def test_a_budget_without_prices_is_refused_before_any_call(loopback, tmp_path):
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback, name="free of charge?"), judge(loopback, **PRICES)])
+    with pytest.raises(InputError, match=r"'free of charge\?' has no prices.*set input_price and output_price"):
+        graded(tmp_path, plan, Budget(1.0))
+    assert loopback.requests == []
+    with pytest.raises(InputError, match="budget -1 is no limit"):
+        Budget(-1)
+
+
+def test_baselines_cost_nothing(tmp_path):
+    baseline = JudgeSettings(name="b", model="baseline-judge", base_url="offline")
+    _, summary = graded(tmp_path, plan_checks(TASKS, REPORTS, [baseline]), Budget(0.01))
+    assert (summary.done, summary.stopped) == (8, "")
+
+
+@given(st.lists(st.floats(0.01, 2.0), min_size=1, max_size=40), st.floats(0.01, 20.0), st.integers(1, 8))
+def test_a_limit_is_passed_only_by_what_units_cost_beyond_the_dearest_before(costs, limit, workers):
+    budget, waiting, begun = Budget(limit), list(costs), []
+
+    async def work() -> None:
+        while waiting:
+            if not await budget.admit():
+                return
+            if not waiting:
+                budget.settle(0.0)
+                return
+            begun.append((cost := waiting.pop(0), budget._dearest))
+            await asyncio.sleep(0)
+            budget.settle(cost)
+
+    async def all_of_them() -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(work())
+
+    asyncio.run(all_of_them())
+    assert budget.spent == pytest.approx(sum(cost for cost, _ in begun))
+    beyond = sum(max(0.0, cost - (dearest or 0.0)) for cost, dearest in begun)
+    assert budget.spent <= limit + beyond + 1e-9
+    assert begun or limit == 0
