@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,13 +22,15 @@ _VERDICT = json.dumps({"satisfied": True, "reason": "r"})
 class PrefixCacheServer:
     """Keeps the beginning of each prompt, in steps of 128 tokens from 1,024 on, once its request has finished.
 
-    An entry expires `lifetime` seconds after its last use. A request takes `latency` seconds, and `seconds_a_token` for
+    An entry expires `lifetime` seconds after its last use, or so many requests after it where `counts_requests` makes
+    the clock independent of the machine. A request takes `latency` seconds, and `seconds_a_token` for
     each token of its prompt that is not in the cache.
     """
 
     latency: float = 0.05
     seconds_a_token: float = 0.0
     lifetime: float = 300.0
+    counts_requests: bool = False
     url: str = ""
     input_tokens: int = 0
     cached_tokens: int = 0
@@ -39,6 +42,9 @@ class PrefixCacheServer:
         """Share of all input tokens that came from the cache."""
         return self.cached_tokens / self.input_tokens
 
+    def _now(self) -> float:
+        return self.requests if self.counts_requests else time.monotonic()
+
     def _steps(self, prompt: str) -> list[int]:
         """Hashes of the prompt's beginnings, the shortest first."""
         step = STEP_TOKENS * CHARACTERS_A_TOKEN
@@ -48,16 +54,16 @@ class PrefixCacheServer:
     async def _answer(self, request: web.Request) -> web.Response:
         body = await request.json()
         prompt = "".join(message["content"] for message in body["messages"])
-        now, cached = time.monotonic(), 0
+        now, cached = self._now(), 0
         steps = self._steps(prompt)
         for number, step in enumerate(steps):
-            if now - self._used.get(step, -self.lifetime) >= self.lifetime:
+            if now - self._used.get(step, -math.inf) >= self.lifetime:
                 break
             self._used[step] = now
             cached = LEAST_TOKENS + number * STEP_TOKENS
         tokens = -(-len(prompt) // CHARACTERS_A_TOKEN)
         await asyncio.sleep(self.latency + self.seconds_a_token * (tokens - cached))
-        self._used.update(dict.fromkeys(steps, time.monotonic()))
+        self._used.update(dict.fromkeys(steps, self._now()))
         self.requests += 1
         self.input_tokens += tokens
         self.cached_tokens += cached

@@ -145,7 +145,7 @@ def test_missing_prices_leave_the_cost_missing_and_the_tokens_there() -> None:
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=3), st.integers(0, 3000), st.integers(1, 500))
 def test_what_is_cached_is_less_than_the_input_and_saves_money(texts: list[str], minimum: int, step: int) -> None:
     reports = [report(text * 30, run=run) for run, text in enumerate(texts, start=1)]
-    judge = JUDGE.model_copy(update={"input_price": 1.0, "output_price": 1.0})
+    judge = JUDGE.model_copy(update={"input_price": 1.0, "cached_input_price": 0.5, "output_price": 1.0})
     table = judging_estimate(plan_checks([TASK], reports, [judge]), 5, cache_minimum=minimum, cache_step=step)
     for row in table.itertuples():
         # At most two of three calls.

@@ -76,8 +76,10 @@ def test_the_cached_share_is_close_to_the_best_and_the_time_to_that_of_all_at_on
 
 
 def test_a_cache_that_expires_is_used_while_it_lasts(tmp_path):
-    # Each report is finished before the next is begun, so an entry that lives for four calls serves its own report.
-    short = PrefixCacheServer(latency=0.02, lifetime=0.5)
-    reports = reports_of(3)
+    # Four workers begin four reports, whose 80 requests are done before a fifth is begun. Were all 12 begun first, the
+    # last one's other rubrics would come 11 x 19 = 209 requests after it.
+    short = PrefixCacheServer(latency=0.0, lifetime=90, counts_requests=True)
+    reports = reports_of(12)
     graded(tmp_path, short, reports, 4)
+    assert short.requests == 12 * 20
     assert short.cached_share >= best_share(reports) - 0.03
