@@ -62,7 +62,7 @@ async def _observe(process: asyncio.subprocess.Process, seconds: float) -> tuple
     try:
         async with asyncio.timeout(seconds):
             printed, told = await asyncio.gather(_read(process.stdout, process), _read(process.stderr, process))
-            await process.wait()
+            await process.communicate()  # not wait(): what a stopped program left in its pipes would hold up its end
     except TimeoutError:
         raise ToolError(f"the program was stopped after {seconds:g} seconds") from None
     finally:
