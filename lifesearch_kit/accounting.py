@@ -102,7 +102,7 @@ class Budget:
             f"configuration {one.name!r} has no prices, so the budget of {self.limit:,.2f} cannot be kept; "
             "set input_price and output_price"
             for one in settings
-            if not (one.is_offline or one.is_local) and (one.input_price is None or one.output_price is None)
+            if not one.runs_here and (one.input_price is None or one.output_price is None)
         ]
         if faults:
             raise InputError(faults)

@@ -113,7 +113,7 @@ def _require_vendors(settings: Iterable[JudgeSettings]) -> None:
         f"configuration {one.name!r} has base_url {one.base_url}, and batches need a vendor's endpoint: set base_url "
         "to one, or judge by live calls"
         for one in settings
-        if one.is_offline or one.is_local
+        if one.runs_here
     ]
     if faults:
         raise InputError(faults)

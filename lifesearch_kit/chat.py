@@ -66,9 +66,8 @@ class Chat:
         self.settings = settings
         if settings.is_offline and http_client is None:
             raise InputError(f"configuration {settings.name!r} is offline; pass the client of the built-in baselines")
-        keyless = settings.is_offline or settings.is_local
-        self.key = "" if keyless else os.environ.get(settings.api_key_env, "").strip()
-        if not self.key and not keyless and http_client is None:
+        self.key = "" if settings.runs_here else os.environ.get(settings.api_key_env, "").strip()
+        if not self.key and not settings.runs_here and http_client is None:
             raise InputError(
                 f"configuration {settings.name!r} needs a key: set the environment variable {settings.api_key_env} "
                 "(to any word where the endpoint asks for none)"

@@ -144,7 +144,7 @@ def require_keys(settings: Sequence[ModelSettings], *, live_tools: bool) -> None
     """
     needed: dict[str, list[str]] = {"SERPER_API_KEY": ["web search"]} if live_tools else {}
     for one in settings:
-        if not (one.is_offline or one.is_local):
+        if not one.runs_here:
             needed.setdefault(one.api_key_env, []).append(one.name)
     faults = [
         f"set the environment variable {variable}, which {', '.join(users)} needs, to its key"

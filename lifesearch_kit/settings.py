@@ -99,6 +99,11 @@ class ModelSettings(Record):
         """Whether the model runs on this machine, at the address that LOCAL_MODEL_URL holds."""
         return self.base_url == LOCAL
 
+    @property
+    def runs_here(self) -> bool:
+        """Whether it answers on this machine, so that it asks for no key and costs nothing."""
+        return self.is_offline or self.is_local
+
     def identity(self) -> str:
         """Fingerprint of all that changes what the model would say; for a baseline, also of its program."""
         # Without defaults, so that results made before a setting existed still count as made with its default.

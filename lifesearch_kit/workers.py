@@ -121,7 +121,7 @@ class Workers(Generic[Unit]):
             if error.kind == "stop" or self._in_a_row[name] >= most_in_a_row:
                 self._stopped.setdefault(name, error)
         finally:
-            self._budget.settle(0.0 if settings.is_offline or settings.is_local else took)
+            self._budget.settle(0.0 if settings.runs_here else took)
 
     def _tell_who_stopped(self, names: Sequence[str]) -> None:
         # The others have finished by now: one configuration's failure must not cost them what is under way.

@@ -6,14 +6,13 @@ import email.parser
 import email.policy
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from loopback import completion
+from loopback import completion, serving
 
 YES = completion('{"satisfied": true, "reason": "r"}')
 EXPIRED = {"code": "batch_expired", "message": "This request could not be executed before the window expired."}
@@ -205,14 +204,6 @@ def serve_batches() -> Iterator[BatchServer]:
     class Handler(_Handler):
         """One class a server, so that two may run at once."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    Handler.server_state = state = BatchServer(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with serving(Handler) as url:
+        Handler.server_state = state = BatchServer(url)
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

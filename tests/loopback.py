@@ -106,20 +106,27 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve on a free port of 127.0.0.1, in a thread, for as long as the block lasts; gives the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
 def serve() -> Iterator[Loopback]:
     """Run the server in a thread for as long as the block lasts."""
 
     class Handler(_Handler):
         """One class a server, so that two may run at once."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    Handler.loopback = loopback = Loopback(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with serving(Handler) as url:
+        Handler.loopback = loopback = Loopback(url)
         yield loopback
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from loopback import Loopback, completion
+from verdict_signs import judgments_of_signs
 
 from lifesearch_kit.collect import grade
 from lifesearch_kit.errors import InputError
@@ -26,19 +27,7 @@ FIGURES = ["flip_pct", "low_pct", "high_pct"]
 
 
 def judgments_of(*repeats: str, kind: str = "", judge: str = "j") -> pd.DataFrame:
-    """A text a repeat, tasks apart by spaces, reports by slashes: + true, - false, ? unjudged, a dot no judgment."""
-    meaning = {"+": True, "-": False, "?": None}
-    system = transformed_system("A", kind) if kind else "A"
-    rows = [
-        (system, f"T{number}", run, f"R{at}", judge, repeat, meaning[sign])
-        for repeat, text in enumerate(repeats, 1)
-        for number, task in enumerate(text.split())
-        for run, signs in enumerate(task.split("/"), 1)
-        for at, sign in enumerate(signs)
-        if sign != "."
-    ]
-    columns = ["system", "task_id", "run", "rubric_id", "judge", "repeat", "satisfied"]
-    return pd.DataFrame(rows, columns=columns).astype({"satisfied": "boolean"})
+    return judgments_of_signs(transformed_system("A", kind) if kind else "A", judge, *repeats)
 
 
 def test_flips_by_hand() -> None:

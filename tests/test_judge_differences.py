@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from verdict_signs import judgments_of_signs
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.judge_differences import judge_differences
@@ -32,18 +33,7 @@ def labels_of(*tasks: str) -> pd.DataFrame:
 
 
 def judgments_of(judge: str, *repeats: str) -> pd.DataFrame:
-    """A text a repeat, tasks apart by spaces, reports by slashes: + Pass, - Fail, ? unjudged, a dot no judgment."""
-    meaning = {"+": True, "-": False, "?": None}
-    rows = [
-        ("A", f"T{number}", run, f"R{at}", judge, repeat, meaning[sign])
-        for repeat, text in enumerate(repeats, 1)
-        for number, task in enumerate(text.split())
-        for run, signs in enumerate(task.split("/"), 1)
-        for at, sign in enumerate(signs)
-        if sign != "."
-    ]
-    columns = ["system", "task_id", "run", "rubric_id", "judge", "repeat", "satisfied"]
-    return pd.DataFrame(rows, columns=columns).astype({"satisfied": "boolean"})
+    return judgments_of_signs("A", judge, *repeats)
 
 
 def test_a_pair_by_hand() -> None:
