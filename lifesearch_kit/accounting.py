@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lifesearch_kit.errors import InputError
@@ -16,8 +16,8 @@ from lifesearch_kit.settings import ModelSettings
 class Summary:
     """What a collection did. `failed` counts units lost to infrastructure by cause: they stay to be run.
 
-    `unjudged` counts judgments without a verdict by status. `cost` is None where no prices are given. `stopped` says
-    why not all was tried.
+    `unjudged` counts judgments without a verdict by status and system. `cost` is None where no prices are given.
+    `stopped` says why not all was tried.
     """
 
     what: str
@@ -25,7 +25,7 @@ class Summary:
     skipped: int = 0
     done: int = 0
     failed: Counter[str] = field(default_factory=Counter)
-    unjudged: Counter[str] = field(default_factory=Counter)
+    unjudged: dict[str, Counter[str]] = field(default_factory=dict)
     input_tokens: int = 0
     output_tokens: int = 0
     unknown_usage: int = 0
@@ -46,11 +46,11 @@ class Summary:
         else:
             self.cost = (self.cost or 0.0) + record.cost
         if isinstance(record, Judgment) and record.satisfied is None:
-            self.unjudged[record.status] += 1
+            self.unjudged.setdefault(record.status, Counter())[record.system] += 1
 
     def __str__(self) -> str:
         parts = [f"{self.what}: {self.planned} planned, {self.skipped} there already, {self.done} done"]
-        parts += [f"{count} unjudged ({status})" for status, count in sorted(self.unjudged.items())]
+        parts += [unjudged_words(status, systems) for status, systems in sorted(self.unjudged.items())]
         parts += [f"{count} failed ({cause}), to be run again" for cause, count in sorted(self.failed.items())]
         if self.stopped:
             parts.append(f"{self.stopped}, {self.planned - self.skipped - self.done - self.failed.total()} left")
@@ -62,6 +62,12 @@ class Summary:
 
     def _unpriced(self) -> str:
         return f" (unknown for {self.without_cost})" if self.without_cost else ""
+
+
+def unjudged_words(status: str, systems: Mapping[str, int]) -> str:
+    """Say how many judgments are without a verdict for one cause, and of which systems' reports."""
+    named = ", ".join(f"{system} {count:,}" for system, count in sorted(systems.items(), key=lambda one: -one[1]))
+    return f"{sum(systems.values()):,} unjudged ({status}: {named})"
 
 
 class Budget:

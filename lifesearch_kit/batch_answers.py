@@ -12,9 +12,9 @@ from openai.types import Batch
 
 from lifesearch_kit.chat import Chat, Reply
 from lifesearch_kit.chat_errors import Fault, explain, read_fault, status_of_fault
+from lifesearch_kit.checks import Check
 from lifesearch_kit.errors import ChatError
 from lifesearch_kit.judge import judge_rubric
-from lifesearch_kit.plan import Check
 from lifesearch_kit.records import Judgment
 from lifesearch_kit.redaction import redact
 from lifesearch_kit.settings import JudgeSettings
@@ -99,7 +99,7 @@ class Replay:
 
     async def _judged(self, check: Check) -> Judgment:
         once = check.judge.model_copy(update={"unjudged_retries": 0})
-        return await judge_rubric(check.task, check.report, check.rubric, once, self._chat, repeat=check.repeat)
+        return await judge_rubric(check._replace(judge=once), self._chat)
 
     def _answer(self, lines: Sequence[dict[str, Any]], batch: Batch) -> tuple[int, Any]:
         """Status and body as a live call would have got them."""

@@ -15,12 +15,11 @@ from tqdm.auto import tqdm
 
 from lifesearch_kit.accounting import Summary
 from lifesearch_kit.batch_files import Notes, Packer, custom_id
+from lifesearch_kit.checks import Check
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.judge_batches import JudgeBatches
-from lifesearch_kit.plan import Check
-from lifesearch_kit.records import Judgment
 from lifesearch_kit.settings import JudgeSettings
-from lifesearch_kit.store import Store, select
+from lifesearch_kit.store import Store
 from lifesearch_kit.workers import open_chats
 
 
@@ -31,7 +30,7 @@ async def grade_in_batches(
     interval: float = 60.0,
     max_requests: int = 50_000,
     max_bytes: int = 200_000_000,
-) -> tuple[list[Judgment], Summary]:
+) -> Summary:
     """Make the judgments that the store does not hold a verdict for, through the Batch API of each judge's endpoint.
 
     Waits until every batch has ended. Stopped at any time, a further call goes on with the same batches and submits
@@ -51,12 +50,10 @@ async def grade_in_batches(
 
     Returns
     -------
-    list of Judgment
-        All judgments of the plan that are there now, in its order, the unjudged included; `seconds` is missing, and
-        a note says that they came by batch.
     Summary
         Counts by outcome. What expired, was cancelled or failed for want of capacity is counted as failed: a second
-        call submits it again.
+        call submits it again. The judgments are in the store (`Store.select_judgments`); they have no `seconds`, and a
+        note says that they came by batch.
 
     Raises
     ------
@@ -105,7 +102,7 @@ async def grade_in_batches(
         begun = {check.judge.name for check in plan if check.key in judged}
         for one in work:
             one.raise_error(one.judge.name in begun)
-        return select(store.judgments(), [check.key for check in plan]), summary
+        return summary
 
 
 def _require_vendors(settings: Iterable[JudgeSettings]) -> None:

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from lifesearch_kit.batch_answers import Replay
 from lifesearch_kit.batch_endpoint import Endpoint
 from lifesearch_kit.batch_files import Line, Note, Notes, Packer, request_line
+from lifesearch_kit.checks import Check
 from lifesearch_kit.errors import ChatError, InputError, KitError
-from lifesearch_kit.plan import Check
 from lifesearch_kit.records import Judgment
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Sequence
 from typing import Any, Self
 
 import httpx
@@ -23,12 +24,26 @@ from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.redaction import redact
 from lifesearch_kit.reply import Reply, read_reply
 from lifesearch_kit.settings import ModelSettings, local_address
-from lifesearch_kit.text import replace_lone_surrogates
+from lifesearch_kit.text import encode
 from lifesearch_kit.usage import Usage, cost
 
 __all__ = ["Chat", "Reply", "Usage", "cost"]
 
 _PATH = "/chat/completions"
+_HEADERS: dict[str, str | openai.Omit] = {
+    "Content-Type": "application/json",
+    # What the openai client tells of this machine is no endpoint's business, and takes its time on every call.
+    **dict.fromkeys(
+        [
+            *(
+                f"X-Stainless-{name}"
+                for name in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version")
+            ),
+            *(f"X-Stainless-{name}" for name in ("Async", "Retry-Count", "Read-Timeout")),
+        ],
+        openai.Omit(),
+    ),
+}
 _NO_KEY = "no-key"
 _PAYLOAD = "lifesearch_kit.payload"
 _FIRST_STATUS = "lifesearch_kit.status"
@@ -85,6 +100,8 @@ class Chat:
             max_retries=settings.max_retries,
             http_client=self._http_client,
         )
+        # The whole address: to join it anew takes its time on every call.
+        self._url = str(self.client.base_url.join(_PATH.lstrip("/")))
 
     def __repr__(self) -> str:
         return f"Chat({self.settings.name!r}, model={self.settings.model!r}, endpoint={endpoint(self.settings)!r})"
@@ -102,7 +119,7 @@ class Chat:
 
     async def complete(
         self,
-        messages: list[dict[str, Any]],
+        messages: Sequence[dict[str, Any] | bytes],
         *,
         tools: list[dict[str, Any]] | None = None,
         tool_choice: str | None = None,
@@ -111,29 +128,33 @@ class Chat:
     ) -> Reply:
         """Ask for one completion.
 
+        Parameters
+        ----------
+        messages
+            Each as it is, or encoded already (`lifesearch_kit.text.encode`), which saves the time to do it again.
+
         Raises
         ------
         ChatError
             When there is no usable reply after the retries. Nothing that was sent is ever dropped for another try.
         """
-        body = self._body(messages, tools, tool_choice, seed, response_format)
+        body = self._body(tools, tool_choice, seed, response_format)
         started = time.perf_counter()
         try:
             response = await self.client.post(
-                _PATH,
+                self._url,
                 cast_to=httpx.Response,
-                content=_encode(body),
-                options={"headers": {"Content-Type": "application/json"}},
+                content=_encode(body, messages),
+                options={"headers": _HEADERS},
             )
         except openai.APIError as error:
-            raised = self.explain(error, body)
+            raised = self.explain(error, {**body, "messages": messages})
             self.refuses_response_format |= raised.parameter == "response_format"
             raise raised from None
         return read_reply(response.extensions[_PAYLOAD], time.perf_counter() - started)
 
     def _body(
         self,
-        messages: list[dict[str, Any]],
         tools: list[dict[str, Any]] | None,
         tool_choice: str | None,
         seed: int | None,
@@ -150,7 +171,7 @@ class Chat:
             settings.output_limit_field: settings.max_output_tokens,
         }
         sent = {name: value for name, value in optional.items() if value is not None}
-        return {"model": settings.model, "messages": messages, **sent, **settings.extra_body}
+        return {"model": settings.model, **sent, **settings.extra_body}
 
     def explain(self, error: openai.APIError, body: dict[str, Any]) -> ChatError:
         """The error that the user reads for one of `client`; `body` is the request, to name a setting refused."""
@@ -204,9 +225,6 @@ def _parse(content: bytes | str) -> Any:
         return None
 
 
-def _encode(body: dict[str, Any]) -> bytes:
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return replace_lone_surrogates(text)[0].encode()
+def _encode(body: dict[str, Any], messages: Sequence[dict[str, Any] | bytes]) -> bytes:
+    each = b",".join(one if isinstance(one, bytes) else encode(one) for one in messages)
+    return encode(body)[:-1] + b',"messages":[' + each + b"]}"

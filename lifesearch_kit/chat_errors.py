@@ -206,7 +206,7 @@ def _refused_setting(
         sent = json.dumps(body[name], ensure_ascii=False)[:80]
         return "stop", f"the parameter {name}={sent} was refused and is never dropped silently: {remedy}"
     echo = getattr(settings, "echo_reasoning", None)
-    has_history = any(message.get("role") == "assistant" for message in body["messages"])
+    has_history = len(body["messages"]) > len(("system", "user"))
     if echo is not None and has_history and _REASONING.search(f"{fault.message} {fault.param or ''}"):
         switch = str(not echo).lower()
         remedy = f"set echo_reasoning: {switch} (now {str(echo).lower()})"

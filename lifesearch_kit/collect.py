@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sqlite3
 from collections.abc import Sequence
 from datetime import date
 
 from lifesearch_kit.accounting import Budget, Summary
 from lifesearch_kit.agent import research
 from lifesearch_kit.chat import Chat
+from lifesearch_kit.checks import Check
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.judge import judge_rubric
-from lifesearch_kit.plan import Check, Run
+from lifesearch_kit.plan import Run
 from lifesearch_kit.prefix_order import PrefixOrder
 from lifesearch_kit.records import Judgment, Report
 from lifesearch_kit.settings import ModelSettings, local_address
 from lifesearch_kit.store import Store, select
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.workers import Workers
+
+
+_MOST_WAITING = 32
 
 
 async def run_agents(
@@ -78,9 +84,7 @@ async def run_agents(
         return select(store.reports(), [run.key for run in plan]), summary
 
 
-async def grade(
-    plan: Sequence[Check], store: Store, *, concurrency: int = 16, budget: Budget | None = None
-) -> tuple[list[Judgment], Summary]:
+async def grade(plan: Sequence[Check], store: Store, *, concurrency: int = 16, budget: Budget | None = None) -> Summary:
     """Make the judgments that the store does not hold a verdict for.
 
     The first of those that share the beginning of their prompt is awaited before the others go out together, so that an
@@ -99,10 +103,9 @@ async def grade(
 
     Returns
     -------
-    list of Judgment
-        All judgments of the plan that are there now, in its order, the unjudged included.
     Summary
-        Counts by outcome; a second call makes only what failed or is unjudged.
+        Counts by outcome; a second call makes only what failed or is unjudged. The judgments are in the store
+        (`Store.select_judgments`): many of them would not fit into memory.
 
     Raises
     ------
@@ -117,21 +120,59 @@ async def grade(
         judged = store.judged()
         todo = [check for check in plan if check.key not in judged]
         summary = Summary("judgments", planned=len(plan), skipped=len(plan) - len(todo))
+        arrivals = _Arrivals(store, summary)
 
         async def make(check: Check, chat: Chat) -> float | None:
-            judgment = await judge_rubric(
-                check.task, check.report, check.rubric, check.judge, chat, repeat=check.repeat
-            )
-            store.add_judgments([judgment])
-            summary.add(judgment)
+            judgment = await judge_rubric(check, chat)
+            arrivals.add(judgment)
             return judgment.cost
 
         settings = {check.judge.name: check.judge for check in todo}
         begun = {check.judge.name for check in plan if check.key in judged}
         order = PrefixOrder(todo, lambda check: check.prefix)
         workers = Workers(order, lambda check: check.judge, make, begun, summary, budget or Budget())
-        await workers.run(list(settings.values()), concurrency)
-        return select(store.judgments(), [check.key for check in plan]), summary
+        try:
+            await workers.run(list(settings.values()), concurrency)
+        finally:
+            arrivals.keep()
+        return summary
+
+
+class _Arrivals:
+    """Judgments on their way into the store: what arrives in one turn of the event loop is kept in one transaction.
+
+    A transaction each would take longer than all else that is done here for a call.
+    """
+
+    def __init__(self, store: Store, summary: Summary) -> None:
+        self._store, self._summary = store, summary
+        self._waiting: list[Judgment] = []
+        self._error: sqlite3.Error | None = None
+
+    def add(self, judgment: Judgment) -> None:
+        """Keep a judgment before the event loop waits for anything again; raises what hindered an earlier one."""
+        self._waiting.append(judgment)
+        if self._error:
+            raise self._error
+        # A baseline answers without a turn of the event loop.
+        if len(self._waiting) >= _MOST_WAITING:
+            self.keep()
+        elif len(self._waiting) == 1:
+            asyncio.get_running_loop().call_soon(self._try)
+
+    def keep(self) -> None:
+        """Keep what has arrived."""
+        if self._waiting:
+            self._store.add_judgments(self._waiting)
+            for judgment in self._waiting:
+                self._summary.add(judgment)
+            self._waiting.clear()
+
+    def _try(self) -> None:
+        try:
+            self.keep()
+        except sqlite3.Error as error:
+            self._error = error
 
 
 def require_keys(settings: Sequence[ModelSettings], *, live_tools: bool) -> None:

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from lifesearch_kit.checks import Check, judge_messages
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.judge import judge_messages
-from lifesearch_kit.plan import Check
 from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.token_counts import estimate_tokens
 

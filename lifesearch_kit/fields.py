@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+from collections.abc import Callable
 from datetime import date
 from typing import Annotated, Any
 
@@ -13,11 +14,29 @@ from pydantic import BeforeValidator, Field, ValidationInfo
 from lifesearch_kit.errors import InputWarning
 from lifesearch_kit.text import strip_invisible
 
+_DIGITS = 16
+_ENCODER = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=str)
+
 
 def fingerprint(*parts: Any) -> str:
     """Sixteen hexadecimal digits that change when any part's content changes."""
-    encoded = json.dumps(parts, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(encoded.encode()).hexdigest()[:16]
+    return hashlib.sha256(_encoded(parts)).hexdigest()[:_DIGITS]
+
+
+def begin_fingerprint(*parts: Any) -> Callable[..., str]:
+    """The fingerprint of many things that begin alike: takes the parts that are left. The first ones are read once."""
+    begun = hashlib.sha256(_encoded(parts)[:-1])
+
+    def finish(*more: Any) -> str:
+        whole = begun.copy()
+        whole.update(b"," + _encoded(more)[1:])
+        return whole.hexdigest()[:_DIGITS]
+
+    return finish
+
+
+def _encoded(parts: Any) -> bytes:
+    return _ENCODER.encode(parts).encode()
 
 
 def _as_name(value: Any, info: ValidationInfo) -> Any:

@@ -138,10 +138,11 @@ def write_jsonl(path: PathLike, records: Iterable[Record]) -> None:
     """Write records as JSON Lines: valid UTF-8, strict JSON, replaced in one step."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(record.model_dump(mode="json"), ensure_ascii=False, allow_nan=False) for record in records]
-    content, _ = replace_lone_surrogates("".join(f"{line}\n" for line in lines))
     temporary = target.with_name(target.name + ".part")
-    temporary.write_bytes(content.encode())
+    with temporary.open("wb") as file:
+        for record in records:
+            line = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, allow_nan=False)
+            file.write(replace_lone_surrogates(line)[0].encode() + b"\n")
     temporary.replace(target)
 
 

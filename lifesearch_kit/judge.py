@@ -2,63 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from lifesearch_kit import prompts
 from lifesearch_kit.chat import Chat, Reply
+from lifesearch_kit.checks import Check, encoded_messages, verdict_format
 from lifesearch_kit.errors import ChatError, InputWarning
-from lifesearch_kit.fields import fingerprint
-from lifesearch_kit.records import Judgment, Report, Rubric, Task, subject_fingerprint
-from lifesearch_kit.settings import JudgeSettings
+from lifesearch_kit.records import Judgment
 from lifesearch_kit.usage import cost, total
 from lifesearch_kit.verdict import Verdict, read_verdict
 
-_FIELDS = {"satisfied": {"type": "boolean"}, "reason": {"type": "string"}}
 _ASKED_AGAIN = ("unparseable", "truncated")
 _WITHOUT_FORMAT = "asked without response_format, which the endpoint refused"
-_ATTRIBUTES = {"en": ("Type", "Necessity", "Priority"), "zh": ("类型", "必要性", "优先级")}
 
 
-def judge_messages(task: Task, report: Report, rubric: Rubric, judge: JudgeSettings) -> list[dict[str, str]]:
-    """The two messages of one call: the rules, then question, report and criterion in this order.
-
-    All that a report's rubrics share comes first and is identical to the byte, so that a provider's prefix cache can
-    serve it. What a prompt says after a line ``---`` ends the second message: a small model loses sight of a form that
-    stands before a long report. The tags carry a code that follows from question and report and stands in neither, so
-    that no report can close its own. The weight is never shown.
-    """
-    parts = (("question", task.query), ("report", report.text), ("criterion", rubric.criterion))
-    nonce = _nonce(task.query, report.text)
-    rules, _, closing = prompts.render(prompt_name(task, judge), nonce=nonce).partition("\n---\n")
-    blocks = [f"<{name}-{nonce}>\n{content}\n</{name}-{nonce}>" for name, content in parts]
-    values = (rubric.type, rubric.necessity, rubric.priority)
-    attributes = (f"{name}: {value}" for name, value in zip(_ATTRIBUTES[task.language], values, strict=True))
-    asked = "\n\n".join(blocks) + "\n" + "\n".join(attributes)
-    if closing:
-        asked += f"\n\n{closing.strip()}"
-    return [{"role": "system", "content": rules}, {"role": "user", "content": asked}]
-
-
-def verdict_format(prompt: str) -> dict[str, Any]:
-    """The reply's form as a `response_format`: its fields come in the order in which the prompt names them last."""
-    fields = dict(sorted(_FIELDS.items(), key=lambda field: prompt.rfind(field[0])))
-    schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
-
-
-def judgment_fingerprint(task: Task, report: Report, rubric: Rubric, judge: JudgeSettings) -> str:
-    """What a stored judgment judged: question, report, criterion with attributes, prompt text and judge settings."""
-    prompt = prompts.load(prompt_name(task, judge)).template
-    return fingerprint(subject_fingerprint(task, rubric, report), prompt, judge.identity())
-
-
-async def judge_rubric(
-    task: Task, report: Report, rubric: Rubric, judge: JudgeSettings, chat: Chat, *, repeat: int = 1
-) -> Judgment:
+async def judge_rubric(check: Check, chat: Chat) -> Judgment:
     """Ask the judge whether a report satisfies one rubric.
 
     Returns
@@ -74,25 +33,21 @@ async def judge_rubric(
     ChatError
         When the endpoint cannot be reached or refuses every call; nothing was judged then.
     """
-    limit = judge.max_report_characters
-    if limit is not None and len(report.text) > limit:
-        length = f"the report on task {task.task_id!r} has {len(report.text)} characters"
-        verdict = Verdict(None, "error", f"{length}; the judge's limit is {limit}")
-        return _judgment(task, report, rubric, judge, repeat, verdict, [])
-    verdict, replies = await _ask_for_verdict(judge_messages(task, report, rubric, judge), task, judge, chat)
-    return _judgment(task, report, rubric, judge, repeat, verdict, replies)
+    limit, characters = check.judge.max_report_characters, len(check.report.text)
+    if limit is not None and characters > limit:
+        length = f"the report on task {check.task.task_id!r} has {characters} characters"
+        return _judgment(check, Verdict(None, "error", f"{length}; the judge's limit is {limit}"), [])
+    return _judgment(check, *await _ask_for_verdict(check, chat))
 
 
-async def _ask_for_verdict(
-    messages: list[dict[str, str]], task: Task, judge: JudgeSettings, chat: Chat
-) -> tuple[Verdict, list[Reply]]:
+async def _ask_for_verdict(check: Check, chat: Chat) -> tuple[Verdict, list[Reply]]:
     """Ask until a reply is readable or the retries are used up; all replies are returned, since all were paid for."""
     replies: list[Reply] = []
     notes: list[str] = []
     verdict = Verdict(None, "error")
-    while len(replies) <= judge.unjudged_retries:
+    while len(replies) <= check.judge.unjudged_retries:
         try:
-            reply = await _ask(messages, task, judge, chat)
+            reply = await _ask(check, chat)
         except ChatError as error:
             if not replies and error.kind != "request":
                 raise
@@ -119,14 +74,14 @@ def verdict_of(reply: Reply) -> Verdict:
     return read_verdict(reply.text)
 
 
-async def _ask(messages: list[dict[str, str]], task: Task, judge: JudgeSettings, chat: Chat) -> Reply:
+async def _ask(check: Check, chat: Chat) -> Reply:
     """Ask for the form of a verdict, or where the endpoint refuses to be held to one, without."""
+    messages, judge = encoded_messages(check), check.judge
     if not judge.structured_output or "response_format" in judge.extra_body:
         return await chat.complete(messages)
     if not chat.refuses_response_format:
-        form = verdict_format(prompts.load(prompt_name(task, judge)).template)
         try:
-            return await chat.complete(messages, response_format=form)
+            return await chat.complete(messages, response_format=verdict_format(check.prompt))
         except ChatError as error:
             if error.parameter != "response_format":
                 raise
@@ -136,35 +91,17 @@ async def _ask(messages: list[dict[str, str]], task: Task, judge: JudgeSettings,
     return replace(reply, notes=(*reply.notes, _WITHOUT_FORMAT))
 
 
-def _nonce(question: str, report: str) -> str:
-    attempts = (fingerprint(question, report, attempt) for attempt in itertools.count())
-    return next(nonce for nonce in attempts if nonce not in question and nonce not in report)
-
-
-def prompt_name(task: Task, judge: JudgeSettings) -> str:
-    """The prompt in the language of the task."""
-    return judge.prompt_zh if task.language == "zh" else judge.prompt_en
-
-
-def _judgment(
-    task: Task,
-    report: Report,
-    rubric: Rubric,
-    judge: JudgeSettings,
-    repeat: int,
-    verdict: Verdict,
-    replies: Sequence[Reply],
-) -> Judgment:
+def _judgment(check: Check, verdict: Verdict, replies: Sequence[Reply]) -> Judgment:
     """The record: what the last reply says, and what all of them took."""
     last = replies[-1] if replies else None
     usages = [reply.usage for reply in replies]
     return Judgment(
-        system=report.system,
-        task_id=report.task_id,
-        run=report.run,
-        rubric_id=rubric.rubric_id,
-        judge=judge.name,
-        repeat=repeat,
+        system=check.report.system,
+        task_id=check.report.task_id,
+        run=check.report.run,
+        rubric_id=check.rubric.rubric_id,
+        judge=check.judge.name,
+        repeat=check.repeat,
         satisfied=verdict.satisfied,
         status=verdict.status,
         reason=verdict.reason,
@@ -176,7 +113,7 @@ def _judgment(
         output_tokens=total([usage.output_tokens for usage in usages]),
         reasoning_tokens=total([usage.reasoning_tokens for usage in usages]),
         seconds=total([reply.seconds for reply in replies]),
-        cost=total([cost(usage, judge) for usage in usages]),
-        fingerprint=judgment_fingerprint(task, report, rubric, judge),
+        cost=total([cost(usage, check.judge) for usage in usages]),
+        fingerprint=check.fingerprint,
         notes=verdict.notes + (last.notes if last else ()),
     )

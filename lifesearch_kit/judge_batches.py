@@ -15,8 +15,8 @@ from lifesearch_kit.batch_endpoint import Endpoint, counted
 from lifesearch_kit.batch_files import Note, Notes, Packer
 from lifesearch_kit.batch_submission import Submission
 from lifesearch_kit.chat import Chat
+from lifesearch_kit.checks import Check
 from lifesearch_kit.errors import ChatError, InputWarning, KitError
-from lifesearch_kit.plan import Check
 from lifesearch_kit.records import Judgment
 from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.store import Store

@@ -15,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy.stats import permutation_test
 
 from lifesearch_kit.agreement import labelled_rubrics
 from lifesearch_kit.errors import InputError
@@ -24,7 +25,7 @@ from lifesearch_kit.statistics import check_resampling, expanded_percentiles
 _SUBJECT = list(LABEL_KEY[:-1])
 _COLUMNS = [
     *("judge_a", "judge_b", "tasks", "reports", "rubrics", "accuracy_a_pct", "accuracy_b_pct"),
-    *("difference_pct", "low_pct", "high_pct", "beyond_chance"),
+    *("difference_pct", "low_pct", "high_pct", "beyond_chance", "p_value"),
 ]
 # Percentage points: an end nearer to 0 than this is 0, as sums of thirds differ from whole numbers by rounding.
 _ROUNDING = 1e-9
@@ -58,8 +59,10 @@ def judge_differences(
         A row a pair of judges, in order of first appearance; none for a single judge: judge_a, judge_b, tasks, reports
         and rubrics (labelled, and judged at least once by both), accuracy_a_pct and accuracy_b_pct (on those),
         difference_pct (a minus b, in percentage points), low_pct, high_pct (missing for too few tasks, see above),
-        beyond_chance (whether the interval leaves 0 outside; missing without one). A pair that shares no rubric, as
-        where one judge reached no verdict, has 0 of them and no figures.
+        beyond_chance (whether the interval leaves 0 outside; missing without one), p_value (two-sided paired
+        permutation test: how often the two judges, exchanged at random task by task, would differ at least as much;
+        exact where `resamples` allow for all 2^tasks exchanges; not corrected for several pairs). A pair that shares no
+        rubric, as where one judge reached no verdict, has 0 of them and no figures.
 
     Raises
     ------
@@ -87,11 +90,11 @@ def judge_differences(
 
 def _difference(
     both: pd.DataFrame, rng: np.random.Generator, resamples: int, level: float
-) -> tuple[int, int, int, float, float, float, float, float, bool | None]:
+) -> tuple[int, int, int, float, float, float, float, float, bool | None, float]:
     """Columns of a pair from the shares of right verdicts on each rubric (rubrics x the two judges)."""
     missing = float("nan")
     if both.empty:
-        return 0, 0, 0, missing, missing, missing, missing, missing, None
+        return 0, 0, 0, missing, missing, missing, missing, missing, None, missing
     first, second = both.to_numpy().T
     task = both.groupby(level="task_id", observed=True).ngroup().to_numpy()
     gain, rubrics = np.bincount(task, first - second), np.bincount(task)
@@ -103,4 +106,13 @@ def _difference(
         beyond = bool(low > _ROUNDING or high < -_ROUNDING)
     reports = both.groupby(level=list(REPORT_KEY), observed=True).ngroups
     a, b = 100 * first.mean(), 100 * second.mean()
-    return tasks, reports, len(both), a, b, 100 * (first - second).mean(), low, high, beyond
+    difference, p_value = 100 * (first - second).mean(), _exchange_test(gain, rng, resamples)
+    return tasks, reports, len(both), a, b, difference, low, high, beyond, p_value
+
+
+def _exchange_test(gain: np.ndarray, rng: np.random.Generator, resamples: int) -> float:
+    """Two-sided p-value of each task's gain having either sign."""
+    if len(gain) < 2:
+        return float("nan")
+    test = permutation_test((gain,), np.sum, permutation_type="samples", n_resamples=resamples, rng=rng)
+    return float(test.pvalue)

@@ -10,9 +10,9 @@ from lifesearch_kit.errors import InputError
 from lifesearch_kit.results import Results
 
 _COLUMNS = [
-    *("judge", "reports", "rubrics", "repeats", "judged", "unjudged", "accuracy_pct", "low_pct", "high_pct"),
+    *("judge", "reports", "rubrics", "repeats", "judged", "unjudged", "correct", "accuracy_pct", "low_pct", "high_pct"),
     *("constant_pct", "pass_recall_pct", "fail_recall_pct", "balanced_accuracy_pct", "passed_pct", "label_passed_pct"),
-    *("self_consistency_pct", "majority_vote_pct", "undecided", "kappa"),
+    *("consistent", "self_consistency_pct", "majority_correct", "majority_vote_pct", "undecided", "kappa"),
 ]
 _UNKNOWN = (
     *("constant_pct", "pass_recall_pct", "fail_recall_pct", "balanced_accuracy_pct", "passed_pct", "label_passed_pct"),
@@ -51,12 +51,14 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
     -------
     DataFrame or None
         The most accurate first, verdicts that are lacking counted as wrong in this order only: judge (with its
-        settings), *by*, reports and rubrics (labelled), repeats, judged and unjudged (of rubrics x repeats),
-        accuracy_pct (of what was judged, mean over repeats), low_pct and high_pct (95%, see `judge_interval_words`),
+        settings), *by*, reports and rubrics (labelled), repeats, judged and unjudged (of rubrics x repeats), correct
+        (verdicts that equal the label), accuracy_pct (of what was judged, mean over repeats), low_pct and high_pct
+        (95%, see `judge_interval_words`),
         constant_pct (what one verdict throughout would reach: the share of the more frequent label), pass_recall_pct,
         fail_recall_pct, balanced_accuracy_pct, passed_pct and label_passed_pct (see `judge_agreement`),
-        self_consistency_pct, majority_vote_pct, undecided (even votes), kappa. From a judges.csv, what that does not
-        say is missing.
+        consistent (rubrics with one verdict in all repeats), self_consistency_pct, majority_correct, majority_vote_pct,
+        undecided (even votes), kappa. From a judges.csv, what that does not say is missing; its percentages are shown
+        with the whole counts that they are, of rubrics x repeats or of rubrics, where one rounds to them as printed.
     """
     if results.judgments is not None and results.labels is not None:
         labels = reference_labels(results.labels, reference)
@@ -70,14 +72,30 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
         table = results.judges.assign(judge=words, **dict.fromkeys(_UNKNOWN, float("nan")))
         share = table["mean_accuracy_pct"].to_numpy(float) / 100
         low, high = proportion_confint(share * table["rubrics"], table["rubrics"], method="wilson")
-        table = table.assign(low_pct=100 * low, high_pct=100 * high, correct=float("nan"))
+        rubrics, decisions = table["rubrics"], table["rubrics"] * table["repeats"]
+        table = table.assign(
+            low_pct=100 * low,
+            high_pct=100 * high,
+            correct=_whole_counts(table["mean_accuracy_pct"], decisions),
+            consistent=_whole_counts(table["self_consistency_pct"], rubrics),
+            majority_correct=_whole_counts(table["majority_vote_pct"], rubrics),
+        )
     else:
         return None
     table = table.rename(columns={"mean_accuracy_pct": "accuracy_pct"})
-    sure = (100 * table["correct"] / (table["rubrics"] * table["repeats"])).fillna(table["accuracy_pct"])
+    sure = table["accuracy_pct"]
+    if results.judgments is not None:
+        sure = 100 * table["correct"] / (table["rubrics"] * table["repeats"])
     columns = [*_COLUMNS[:1], *([by] if by else []), *_COLUMNS[1:]]
     order = sure.sort_values(ascending=False, kind="stable").index
     return table.loc[order, columns].reset_index(drop=True)
+
+
+def _whole_counts(percent: pd.Series[float], total: pd.Series[int]) -> pd.Series[float]:
+    """The whole numbers that percentages stand for; missing where none rounds to the percentage as it is printed."""
+    printed = percent.dropna().map(lambda value: len(str(value).partition(".")[2])).max()
+    counts = (percent * total / 100).round()
+    return counts.where((100 * counts / total - percent).abs() <= 0.5 * 10.0**-printed + 1e-9)
 
 
 def _constant_pct(

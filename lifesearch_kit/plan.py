@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
 from lifesearch_kit import prompts
 from lifesearch_kit.agent import prompt_names
+from lifesearch_kit.checks import Check, check_of, prompt_name
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import fingerprint
-from lifesearch_kit.judge import judgment_fingerprint, prompt_name
-from lifesearch_kit.records import Report, Rubric, Task
+from lifesearch_kit.frames import unknown_keys
+from lifesearch_kit.records import Label, Report, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
 from lifesearch_kit.store import Key, Store
 from lifesearch_kit.tools import Tool
@@ -29,32 +31,6 @@ class Run(NamedTuple):
     def key(self) -> Key:
         """The report's key, fingerprint last."""
         return (self.system.name, self.task.task_id, self.number, self.fingerprint)
-
-
-class Check(NamedTuple):
-    """One judgment to be made."""
-
-    task: Task
-    report: Report
-    rubric: Rubric
-    judge: JudgeSettings
-    repeat: int
-    fingerprint: str
-
-    @property
-    def key(self) -> Key:
-        """The judgment's key, fingerprint last."""
-        report, rubric = self.report, self.rubric
-        return (
-            *(report.system, report.task_id, report.run),
-            *(rubric.rubric_id, self.judge.name, self.repeat, self.fingerprint),
-        )
-
-    @property
-    def prefix(self) -> Key:
-        """What stands for the beginning of its request, which an endpoint's prompt cache can hold."""
-        report, judge = self.report, self.judge
-        return (report.system, report.task_id, report.run, judge.base_url, judge.model, prompt_name(self.task, judge))
 
 
 def day_told(today: str, store: Store) -> date:
@@ -112,37 +88,62 @@ def plan_runs(
 
 
 def plan_checks(
-    tasks: Sequence[Task], reports: Sequence[Report], judges: Sequence[JudgeSettings], *, repeats: int = 1
+    tasks: Sequence[Task],
+    reports: Sequence[Report],
+    judges: Sequence[JudgeSettings],
+    *,
+    repeats: int = 1,
+    labels: Sequence[Label] = (),
 ) -> list[Check]:
     """Every rubric of every gradable report by every judge; rubrics of weight 0 are not asked.
 
     All that shares its beginning follows one another, so that a server's prompt cache reads a report once: the rubrics
     of one report, and the repeats of one rubric.
 
+    Parameters
+    ----------
+    labels
+        What the verdicts will be compared with: checked here, before anything is paid for.
+
     Raises
     ------
     InputError
-        Naming each report whose task is unknown, and a prompt that asks for what a judge is not given.
+        Naming each report whose task is unknown, each label whose rubric or report is, a report or a judge's name that
+        stands twice, and a prompt that asks for what a judge is not given.
     """
     if repeats < 1:
         raise InputError(f"repeats {repeats} plans nothing; give 1 or more")
-    for judge in judges:
-        for name in (judge.prompt_en, judge.prompt_zh):
-            prompts.render(name, nonce="")
+    faults = unknown_keys(tasks, reports, None, labels) + _repeated(reports, judges)
+    if faults:
+        raise InputError(faults)
+    names = {name for judge in judges for name in (judge.prompt_en, judge.prompt_zh)}
+    for name in sorted(names):
+        prompts.render(name, nonce="")
+    texts = {name: prompts.load(name).template for name in names}
     by_id = {task.task_id: task for task in tasks}
-    strangers = sorted({(one.system, one.task_id) for one in reports if one.task_id not in by_id})
-    if strangers:
-        raise InputError(
-            [f"system {system!r} has a report on task {task!r}, which is no task here" for system, task in strangers]
-        )
     return [
-        Check(task, report, rubric, judge, repeat, judged_with)
+        check._replace(repeat=repeat)
         for report in reports
         if report.is_gradable
         for task in [by_id[report.task_id]]
         for judge in judges
         for rubric in task.rubrics
         if rubric.weight > 0
-        for judged_with in [judgment_fingerprint(task, report, rubric, judge)]
+        for check in [check_of(task, report, rubric, judge, prompt=texts[prompt_name(task, judge)])]
         for repeat in range(1, repeats + 1)
+    ]
+
+
+def _repeated(reports: Sequence[Report], judges: Sequence[JudgeSettings]) -> list[str]:
+    """Faults for keys that stand twice: the judgments of one would pass for those of the other."""
+    keys = Counter((one.system, one.task_id, one.run) for one in reports)
+    names = Counter(one.name for one in judges)
+    return [
+        f"system {system!r} has {count} reports on task {task!r}, run {run}; keep one, or number the runs"
+        for (system, task, run), count in keys.items()
+        if count > 1
+    ] + [
+        f"the name {name!r} stands for {count} judges; give each configuration its own"
+        for name, count in names.items()
+        if count > 1
     ]

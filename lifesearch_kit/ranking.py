@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from lifesearch_kit.accounting import unjudged_words
 from lifesearch_kit.results import Results
 from lifesearch_kit.scoring import system_scores, unsettled_pairs
 from lifesearch_kit.statistics import paired_differences
-from lifesearch_kit.summaries import settled
+from lifesearch_kit.summaries import choose_judge, settled
 
 _PAIRS_SHOWN = 10
 
@@ -50,6 +51,19 @@ def unsettled_words(scores: pd.DataFrame) -> str:
     named = [f"{row.system_a} and {row.system_b}" for row in pairs.head(_PAIRS_SHOWN).itertuples()]
     more = f"; and {len(pairs) - _PAIRS_SHOWN:,} more pairs" if len(pairs) > _PAIRS_SHOWN else ""
     return f"Unjudged rubrics and missing reports could change the order of {'; '.join(named)}{more}."
+
+
+def unjudged_causes(results: Results, judge: str = "") -> str:
+    """Say how many rubrics the judge whose verdicts count left unjudged, why, and in which systems' reports."""
+    if results.judgments is None:
+        return "There are no judgments, so nothing is known of unjudged rubrics."
+    own = results.judgments[results.judgments["judge"] == choose_judge(results.judgments, judge)]
+    counts = own[own["satisfied"].isna()].groupby(["status", "system"], observed=True).size()
+    if counts.empty:
+        return f"Every one of {len(own):,} judgments holds a verdict."
+    by_cause = counts.groupby("status")
+    causes = [unjudged_words(str(status), part.droplevel("status").to_dict()) for status, part in by_cause]
+    return f"Of {len(own):,} judgments, {'; '.join(causes)}."
 
 
 def human_ranking(results: Results, scores: pd.DataFrame | None) -> pd.DataFrame | None:

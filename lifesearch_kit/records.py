@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import lru_cache
 from typing import Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from lifesearch_kit.errors import InputWarning
-from lifesearch_kit.fields import Amount, Count, Day, Id, Notes, Text, fingerprint
+from lifesearch_kit.fields import Amount, Count, Day, Id, Notes, Text, begin_fingerprint
 from lifesearch_kit.text import canonical
 
 Language = Literal["zh", "en"]
@@ -201,4 +202,9 @@ class Label(Record):
 
 def subject_fingerprint(task: Task, rubric: Rubric, report: Report) -> str:
     """The content that a judge or annotator sees: question, report text, criterion and its attributes."""
-    return fingerprint(task.query, report.text, rubric.criterion, rubric.type, rubric.necessity, rubric.priority)
+    finish = _begin_subject(task.query, report.text)
+    return finish(rubric.criterion, rubric.type, rubric.necessity, rubric.priority)
+
+
+# A report's rubrics follow one another.
+_begin_subject = lru_cache(maxsize=16)(begin_fingerprint)

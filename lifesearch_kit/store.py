@@ -142,6 +142,13 @@ class Store:
         """All judgments by key, fingerprint last."""
         return self._records("judgments", Judgment, JUDGMENT_KEY)
 
+    def select_judgments(self, keys: Iterable[Key]) -> Iterator[Judgment]:
+        """The judgments with these keys, fingerprint last, in that order, one at a time; absent ones are left out."""
+        where = " AND ".join(f"{column} = ?" for column in (*JUDGMENT_KEY, "fingerprint"))
+        for key in keys:
+            for (record,) in self._database.execute(f"SELECT record FROM judgments WHERE {where}", key):
+                yield Judgment.model_validate_json(record)
+
     def _records(self, table: str, model: type[AnyRecord], key: tuple[str, ...]) -> dict[Key, AnyRecord]:
         rows = self._database.execute(f"SELECT record FROM {table}")
         records = (model.model_validate_json(record) for (record,) in rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def replace_lone_surrogates(text: str) -> tuple[str, int]:
@@ -27,6 +29,15 @@ def replace_lone_surrogates(text: str) -> tuple[str, int]:
     units = text.encode("utf-16-le", "surrogatepass")
     repaired = units.decode("utf-16-le", "replace")
     return repaired, repaired.count(REPLACEMENT) - text.count(REPLACEMENT)
+
+
+def encode(value: Any) -> bytes:
+    """A JSON value as UTF-8, without blanks; lone halves of characters are replaced."""
+    text = _ENCODER.encode(value)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return replace_lone_surrogates(text)[0].encode()
 
 
 def strip_invisible(text: str) -> str:

@@ -52,7 +52,8 @@ def plan_of(server, tasks=TASKS, **changes):
 
 def graded(folder, plan, **options):
     with Store(folder) as store:
-        return asyncio.run(grade_in_batches(plan, store, **{"interval": 0.01, **options}))
+        summary = asyncio.run(grade_in_batches(plan, store, **{"interval": 0.01, **options}))
+        return list(store.select_judgments(check.key for check in plan)), summary
 
 
 def about(body):
@@ -87,7 +88,8 @@ def test_the_records_are_those_of_live_calls(server, tmp_path):
         judge(server, max_report_characters=98)])  # fmt: skip
     judgments, summary = graded(tmp_path / "batch", plan + long)
     with Store(tmp_path / "live") as store:
-        live, live_summary = asyncio.run(grade(plan + long, store))
+        live_summary = asyncio.run(grade(plan + long, store))
+        live = list(store.select_judgments(check.key for check in plan + long))
     assert [without_what_differs(one) for one in judgments] == [without_what_differs(one) for one in live]
     assert [one.status for one in judgments[:4]] == ["ok", "error", "truncated", "refused"]
     # 1000 input tokens at 2 and 50 output tokens at 4 the million.
@@ -118,7 +120,7 @@ def test_the_requests_are_those_of_live_calls_in_the_order_of_the_plan(server, t
 def test_what_is_judged_is_not_submitted_again_and_what_is_unjudged_is(server, tmp_path):
     server.answer = answering(R2=(200, completion("no verdict")))
     _, summary = graded(tmp_path, plan_of(server))
-    assert (summary.done, dict(summary.unjudged)) == (8, {"unparseable": 2})
+    assert (summary.done, summary.unjudged) == (8, {"unparseable": {"s": 2}})
     server.answer = answering()
     judgments, summary = graded(tmp_path, plan_of(server))
     assert (summary.done, summary.skipped, [one.satisfied for one in judgments]) == (2, 6, [True] * 8)
@@ -337,7 +339,7 @@ def test_what_failed_for_want_of_capacity_is_no_judgment(server, tmp_path):
     )
     judgments, summary = graded(tmp_path, plan_of(server))
     assert [(one.rubric_id, one.status) for one in judgments] == [("R3", "error"), ("R4", "ok")] * 2
-    assert (summary.done, sorted(summary.failed.values()), dict(summary.unjudged)) == (4, [2, 2], {"error": 2})
+    assert (summary.done, sorted(summary.failed.values()), summary.unjudged) == (4, [2, 2], {"error": {"s": 2}})
     assert "rate limit" in str(summary)
     server.answer = answering()
     judgments, summary = graded(tmp_path, plan_of(server))

@@ -24,7 +24,8 @@ YES = completion('{"satisfied": true, "reason": "r"}', usage={"prompt_tokens": 1
 
 def graded(folder, plan, budget, concurrency=4):
     with Store(folder) as store:
-        return asyncio.run(grade(plan, store, concurrency=concurrency, budget=budget))
+        summary = asyncio.run(grade(plan, store, concurrency=concurrency, budget=budget))
+        return list(store.select_judgments(check.key for check in plan)), summary
 
 
 def test_a_spent_budget_stops_with_all_kept_and_a_larger_one_goes_on(loopback, tmp_path):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Callable
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback import NO_USAGE, Loopback, call, completion
+from loopback import NO_USAGE, Loopback, call, completion, serving
 
 from lifesearch_kit.chat import Chat, Reply, Usage, cost
 from lifesearch_kit.chat_errors import Fault, explain
@@ -603,3 +606,50 @@ def test_repaired_values_can_be_written_and_stay_so(value: Any) -> None:
 def test_repair_reaches_keys_and_depths() -> None:
     fixed, count = repair({"a\ud800": [{"b": "\udfff\ud83d\ude80"}]})
     assert (fixed, count) == ({"a\ufffd": [{"b": "\ufffd🚀"}]}, 2)
+
+
+class _Busy(BaseHTTPRequestHandler):
+    """Answers 429 with a Retry-After header once, then a completion."""
+
+    retry_after: Callable[[], str]
+    asked: list[float]
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.asked.append(time.monotonic())
+        first = len(self.asked) == 1
+        content = json.dumps({"error": {"message": "slow down"}} if first else completion("A")).encode()
+        self.send_response(429 if first else 200)
+        if first:
+            self.send_header("Retry-After", type(self).retry_after())
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Keep the test's output clean."""
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "least", "most"),
+    [
+        (lambda: "2", 2.0, 4.0),
+        (lambda: formatdate(time.time() + 3, usegmt=True), 1.5, 5.0),
+    ],
+    ids=["seconds", "date"],
+)
+def test_a_retry_waits_as_long_as_the_endpoint_says(monkeypatch, retry_after, least, most):
+    monkeypatch.setenv("OPENAI_API_KEY", "any word")
+    handler = type("Handler", (_Busy,), {"retry_after": staticmethod(retry_after), "asked": []})
+    with serving(handler) as url:
+        assert ask(Loopback(url)).text == "A"
+    first, second = handler.asked
+    assert least <= second - first <= most
+
+
+def test_an_endpoint_that_wants_an_hour_is_not_waited_for(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "any word")
+    handler = type("Handler", (_Busy,), {"retry_after": staticmethod(lambda: "3600"), "asked": []})
+    with serving(handler) as url:
+        assert error_of(Loopback(url)).kind == "transient"
+    assert len(handler.asked) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ from loopback import completion
 from lifesearch_kit.collect import grade, require_keys, run_agents
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.plan import day_told, plan_checks, plan_runs
-from lifesearch_kit.records import Report, Rubric, Task
+from lifesearch_kit.records import Label, Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings, parse_settings
 from lifesearch_kit.store import Store, read_transcript
 
@@ -36,7 +37,8 @@ def judge(loopback, **changes):
 
 def graded(tmp_path, plan, **options):
     with Store(tmp_path) as store:
-        return asyncio.run(grade(plan, store, **options))
+        summary = asyncio.run(grade(plan, store, **options))
+        return list(store.select_judgments(check.key for check in plan)), summary
 
 
 def test_each_rubric_with_a_weight_is_judged_once_and_never_again(loopback, tmp_path):
@@ -58,6 +60,40 @@ def test_repeats_are_calls_of_their_own(loopback, tmp_path):
     assert sorted({one.repeat for one in judgments}) == [1, 2, 3]
 
 
+def test_what_arrived_while_the_disk_was_full_is_kept_when_it_no_longer_is(loopback, tmp_path, monkeypatch):
+    kept = Store.add_judgments
+
+    def full_once(store, judgments):
+        monkeypatch.setattr(Store, "add_judgments", kept)
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(Store, "add_judgments", full_once)
+    loopback.script[:] = [YES] * 8
+    with pytest.raises(sqlite3.OperationalError, match="disk is full"):
+        graded(tmp_path, plan_checks(TASKS, REPORTS, [judge(loopback)]), concurrency=1)
+    assert len(loopback.requests) == 2, "no further call is begun"
+    with Store(tmp_path) as store:
+        assert len(store.judgments()) == 2
+
+
+def test_what_arrived_is_kept_when_grading_is_cancelled(loopback, tmp_path):
+    async def cancelled_by_a_reply():
+        def reply(body):
+            loop.call_soon_threadsafe(grading.cancel)
+            return YES
+
+        loop = asyncio.get_running_loop()
+        loopback.script[:] = [YES, reply, *[YES] * 6]
+        with Store(tmp_path) as store:
+            plan = plan_checks(TASKS, REPORTS, [judge(loopback)])
+            grading = asyncio.create_task(grade(plan, store, concurrency=1))
+            with pytest.raises(asyncio.CancelledError):
+                await grading
+            return len(store.judgments())
+
+    assert asyncio.run(cancelled_by_a_reply()) == 1
+
+
 def test_an_edit_judges_only_itself_again(loopback, tmp_path):
     loopback.script[:] = [YES] * 9
     graded(tmp_path, plan_checks(TASKS, REPORTS, [judge(loopback)]))
@@ -72,7 +108,8 @@ def test_what_is_unjudged_or_failed_is_counted_and_made_again(loopback, tmp_path
     plan = plan_checks(TASKS, REPORTS, [judge(loopback)])
     loopback.script[:] = [YES, completion("no verdict"), BUSY, YES, completion("", finish="length"), BUSY, YES, YES]
     judgments, summary = graded(tmp_path, plan, concurrency=1)
-    assert (summary.done, dict(summary.unjudged)) == (6, {"unparseable": 1, "truncated": 1})
+    assert (summary.done, summary.unjudged) == (6, {"unparseable": {"s": 1}, "truncated": {"s": 1}})
+    assert "1 unjudged (truncated: s 1); 1 unjudged (unparseable: s 1)" in str(summary)
     assert sum(summary.failed.values()) == 2
     assert [one.satisfied for one in judgments] == [True, None, True, None, True, True]
     assert "2 failed" in str(summary)
@@ -223,7 +260,7 @@ def test_a_report_without_text_is_not_sent_to_the_judge(loopback):
 
 
 def test_a_report_on_an_unknown_task_is_named(loopback):
-    with pytest.raises(InputError, match="system 's' has a report on task 'z'"):
+    with pytest.raises(InputError, match="report of system 's', run 1: task 'z' is unknown"):
         plan_checks(TASKS, [REPORTS[0].model_copy(update={"task_id": "z"})], [judge(loopback)])
 
 
@@ -315,7 +352,7 @@ def test_a_killed_collection_goes_on_to_the_same_tables(tmp_path):
         with Store(tmp_path / folder) as store:
             return [one.model_copy(update={"seconds": 0.0}) for one in store.judgments().values()]
 
-    collect("killed", wait=0.2)
+    collect("killed", wait=0.1)
     part = len(stored("killed"))
     collect("killed", wait=0.2)
     assert 0 < part <= len(stored("killed"))
@@ -324,3 +361,17 @@ def test_a_killed_collection_goes_on_to_the_same_tables(tmp_path):
     assert len(stored("killed")) == 2 * 4 * 300
     assert part < 2 * 4 * 300
     assert stored("killed") == stored("whole")
+
+
+def test_wrong_keys_are_told_together_before_anything_is_planned():
+    judges = [JudgeSettings(name="j", model="m"), JudgeSettings(name="j", model="n")]
+    reports = [*REPORTS, REPORTS[0], Report(system="s", task_id="zzz", text="x")]
+    label = Label(system="s", task_id="a", rubric_id="R9", annotator="x", satisfied=True)
+    with pytest.raises(InputError) as caught:
+        plan_checks(TASKS, reports, judges, labels=[label])
+    assert caught.value.faults == (
+        "report of system 's', run 1: task 'zzz' is unknown; add or drop it",
+        "labels of task 'a': rubric 'R9' is not in the tasks; add it or drop them",
+        "system 's' has 2 reports on task 'a', run 1; keep one, or number the runs",
+        "the name 'j' stands for 2 judges; give each configuration its own",
+    )

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifesearch_kit import estimates
+from lifesearch_kit.checks import Check, judge_messages
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.estimates import in_words, judging_estimate
-from lifesearch_kit.judge import judge_messages
-from lifesearch_kit.plan import Check, plan_checks
+from lifesearch_kit.plan import plan_checks
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.token_counts import estimate_tokens

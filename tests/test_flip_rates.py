@@ -10,6 +10,7 @@ import pytest
 from loopback import Loopback, completion
 from verdict_signs import judgments_of_signs
 
+from lifesearch_kit.checks import Check
 from lifesearch_kit.collect import grade
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import read_reports, read_tasks
@@ -17,7 +18,7 @@ from lifesearch_kit.flip_rates import SAME_AGAIN, compared_verdicts, flip_rates
 from lifesearch_kit.frames import judgments_frame
 from lifesearch_kit.paths import resolve
 from lifesearch_kit.plan import plan_checks
-from lifesearch_kit.records import Report, Rubric, Task
+from lifesearch_kit.records import Judgment, Report, Rubric, Task
 from lifesearch_kit.robustness import TRANSFORMATIONS, transformed_reports, transformed_system
 from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.store import Store
@@ -148,12 +149,17 @@ def test_input_that_cannot_be_compared_is_refused() -> None:
         flip_rates(pd.concat([judgments_of("+"), judgments_of("+")]), padded)
 
 
+def judgments_of_plan(plan: list[Check], store: Store) -> list[Judgment]:
+    asyncio.run(grade(plan, store))
+    return list(store.select_judgments(check.key for check in plan))
+
+
 def rates(folder: Path, tasks: list[Task], reports: list[Report], judge: JudgeSettings, repeats: int) -> pd.DataFrame:
     """Grade reports and all their transformations into one run, and compare."""
     changed = transformed_reports(reports).reports
     with Store(folder) as store:
-        before, _ = asyncio.run(grade(plan_checks(tasks, reports, [judge], repeats=repeats), store))
-        after, _ = asyncio.run(grade(plan_checks(tasks, changed, [judge]), store))
+        plans = plan_checks(tasks, reports, [judge], repeats=repeats), plan_checks(tasks, changed, [judge])
+        before, after = (judgments_of_plan(plan, store) for plan in plans)
         assert len(store.judgments()) == len(before) + len(after), "no two of them share a key"
     judgments_frame([*before, *after])
     return flip_rates(judgments_frame(before), judgments_frame(after))

@@ -9,8 +9,9 @@ import pytest
 from loopback import NO_USAGE, completion
 
 from lifesearch_kit.chat import Chat
+from lifesearch_kit.checks import check_of
 from lifesearch_kit.errors import ChatError, InputWarning
-from lifesearch_kit.judge import judge_rubric, judgment_fingerprint
+from lifesearch_kit.judge import judge_rubric
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
 
@@ -35,7 +36,7 @@ def judged(loopback, reply, report=REPORT, **changes):
 
     async def once():
         async with Chat(settings) as chat:
-            return await judge_rubric(TASK, report, RUBRIC, settings, chat, repeat=3)
+            return await judge_rubric(check_of(TASK, report, RUBRIC, settings, repeat=3), chat)
 
     return asyncio.run(once())
 
@@ -130,7 +131,7 @@ def test_the_judge_reads_what_the_method_says_in_its_order(loopback):
 
 def test_the_fingerprint_follows_what_was_judged(loopback):
     settings = judge_settings(loopback)
-    base = judgment_fingerprint(TASK, REPORT, RUBRIC, settings)
+    base = check_of(TASK, REPORT, RUBRIC, settings).fingerprint
     edits = [
         (TASK.model_copy(update={"query": "Which ports?"}), REPORT, RUBRIC, settings),
         (TASK, REPORT.model_copy(update={"text": "Other."}), RUBRIC, settings),
@@ -140,11 +141,11 @@ def test_the_fingerprint_follows_what_was_judged(loopback):
         (TASK, REPORT, RUBRIC, judge_settings(loopback, temperature="default")),
         (TASK, REPORT, RUBRIC, judge_settings(loopback, prompt_en="judge_zh")),
     ]
-    assert len({base, *(judgment_fingerprint(*edit) for edit in edits)}) == 1 + len(edits)
+    assert len({base, *(check_of(*edit).fingerprint for edit in edits)}) == 1 + len(edits)
     longer = judge_settings(loopback, max_report_characters=9, prompt_zh="judge_en")
-    assert judgment_fingerprint(TASK, REPORT, RUBRIC, longer) == base, "what an English rubric does not see"
+    assert check_of(TASK, REPORT, RUBRIC, longer).fingerprint == base, "what an English rubric does not see"
     unseen = RUBRIC.model_copy(update={"weight": 0.1})
-    assert judgment_fingerprint(TASK, REPORT, unseen, judge_settings(loopback, max_retries=3)) == base
+    assert check_of(TASK, REPORT, unseen, judge_settings(loopback, max_retries=3)).fingerprint == base
 
 
 def test_what_was_judged_before_a_setting_existed_still_counts():
@@ -227,7 +228,7 @@ def asked(settings, times=None):
 
     async def ask():
         async with Chat(settings) as chat:
-            return [await judge_rubric(TASK, REPORT, RUBRIC, settings, chat) for _ in range(times or 1)]
+            return [await judge_rubric(check_of(TASK, REPORT, RUBRIC, settings), chat) for _ in range(times or 1)]
 
     judgments = asyncio.run(ask())
     return judgments if times else judgments[0]

@@ -213,3 +213,14 @@ def test_judges_of_one_accuracy_are_seldom_told_apart() -> None:
         judgments = pd.concat(itertools.starmap(judgments_of, zip("ab", texts, strict=True)))
         beyond += judge_differences(judgments, labels_of(*["+" * 6] * 10), rng(), 500)["beyond_chance"].sum()
     assert beyond <= 12
+
+
+def test_the_paired_test_by_hand() -> None:
+    # Gains of a over b by task: 1, 1, 1, 0, 0, -1, in all 2. Exchanged, the four that count add up to 2 or more in
+    # 1 + 4 of 16 ways, and to -2 or less in as many.
+    judgments = pd.concat([judgments_of("a", "+ + + + + -"), judgments_of("b", "- - - + + +")])
+    row = judge_differences(judgments, labels_of(*"++++++"), rng()).iloc[0]
+    assert row["p_value"] == pytest.approx(10 / 16)
+    # Six gains of 1: only the two ways of equal signs reach 6.
+    judgments = pd.concat([judgments_of("a", "+ + + + + +"), judgments_of("b", "- - - - - -")])
+    assert judge_differences(judgments, labels_of(*"++++++"), rng()).iloc[0]["p_value"] == pytest.approx(2 / 64)

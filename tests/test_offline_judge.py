@@ -220,7 +220,7 @@ def answer(message: str, model: str = "baseline-judge") -> dict[str, Any]:
 
 @pytest.mark.parametrize(("language", "question", "text"), [("en", QUESTION, REPORT), ("zh", FRAGE, BERICHT)])
 def test_it_reads_the_judge_prompt(language: Any, question: str, text: str) -> None:
-    from lifesearch_kit.judge import judge_messages
+    from lifesearch_kit.checks import judge_messages
 
     good, bad = (
         "The response should give 48 trams for the Orrin Tramway.",

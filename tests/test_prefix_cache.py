@@ -9,9 +9,9 @@ import time
 import pytest
 from prefix_cache_server import CHARACTERS_A_TOKEN, LEAST_TOKENS, STEP_TOKENS, PrefixCacheServer, serving
 
+from lifesearch_kit.checks import Check, judge_messages
 from lifesearch_kit.collect import grade
-from lifesearch_kit.judge import judge_messages
-from lifesearch_kit.plan import Check, plan_checks
+from lifesearch_kit.plan import plan_checks
 from lifesearch_kit.records import Judgment, Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.store import Store
@@ -40,7 +40,8 @@ def graded(folder, server: PrefixCacheServer, reports: list[Report], concurrency
             plan = plan_checks([TASK], reports, [judge])
             started = time.perf_counter()
             with Store(folder) as store:
-                judgments, _ = await grade(plan, store, concurrency=concurrency)
+                await grade(plan, store, concurrency=concurrency)
+                judgments = list(store.select_judgments(check.key for check in plan))
             return judgments, time.perf_counter() - started
 
     return asyncio.run(measure())

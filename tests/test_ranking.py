@@ -66,6 +66,17 @@ def test_open_verdicts_and_missing_reports_that_could_change_the_order_are_told(
     )
 
 
+def test_unjudged_rubrics_are_told_by_cause_and_system() -> None:
+    rows = [("a", "truncated"), ("a", "truncated"), ("b", "truncated"), ("b", "refused"), ("a", "ok")]
+    judgments = pd.DataFrame(rows, columns=["system", "status"]).assign(judge="j")
+    judgments["satisfied"] = (judgments["status"] == "ok").where(judgments["status"] == "ok").astype("boolean")
+    told = ranking.unjudged_causes(Results(Path(), judgments=judgments), "j")
+    assert told == "Of 5 judgments, 1 unjudged (refused: b 1); 3 unjudged (truncated: a 2, b 1)."
+    whole = Results(Path(), judgments=judgments[judgments["status"] == "ok"])
+    assert ranking.unjudged_causes(whole) == "Every one of 1 judgments holds a verdict."
+    assert "no judgments" in ranking.unjudged_causes(Results(Path()))
+
+
 def test_a_ranking_without_the_scores_ranks_is_ranked_by_the_scores() -> None:
     people = pd.DataFrame({"system": ["b", "a", "c", "x"], "human_rank": [1, 2, 3, 4], "score_rank": np.nan})
     scores = scored({"a": "1111110000", "b": "1111100000", "c": "1010101010", "unranked": "1111111111"})

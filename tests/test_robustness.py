@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lifesearch_kit.checks import judge_messages
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.judge import judge_messages
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.robustness import TRANSFORMATIONS, split_system, transformed_reports, transformed_system
 from lifesearch_kit.settings import JudgeSettings

@@ -230,6 +230,7 @@ def test_a_judge_against_its_reference() -> None:
     assert row["low_pct"] == pytest.approx(18.66, abs=0.01)
     assert row["high_pct"] == pytest.approx(92.3, abs=0.1)
     assert list(row[["reports", "rubrics", "repeats", "judged", "unjudged", "undecided"]]) == [4, 8, 1, 8, 0, 0]
+    assert (row["correct"], row["majority_correct"]) == (5, 5)
     assert "one report" in judge_interval_words(labelled())
     assert np.isnan(row["self_consistency_pct"])
     by_language = judge_summary(labelled(), "reference", by="language").set_index("language")["accuracy_pct"]
@@ -271,6 +272,11 @@ def test_judges_of_a_folder_are_named_with_their_settings() -> None:
     # Wilson at 80% of 402: 75.8% to 83.6%.
     assert table[["reports", "judged", "unjudged", "undecided"]].isna().all(axis=None)
     assert "independent" in judge_interval_words(Results(Path(), judges=judges))
+    # 84.25% of 402 x 3 = 1,206 is 1,016 (84.245); 80% is no share of 1,206: 964 give 79.93, 965 give 80.02.
+    assert table["correct"].tolist()[0] == 1016
+    assert np.isnan(table["correct"][1])
+    assert table["consistent"].tolist() == [380, 397]  # 94.53 and 98.76 of 402
+    assert table["majority_correct"].tolist() == [339, 322]  # 84.328 and 80.0995
     assert table["low_pct"][1] == pytest.approx(75.81, abs=0.01)
     assert table["high_pct"][1] == pytest.approx(83.61, abs=0.01)
 

@@ -1,8 +1,11 @@
-"""What a judge call costs this process: ``python tests/bench/bench_judge_calls.py [calls]``.
+"""What a judge call costs this process: ``python tests/bench/bench_judge_calls.py [calls] [--grade-only]``.
 
 Milliseconds of CPU a call at 32, 128 and 512 at once, against a loopback server in a process of its own: `grade` with
 everything on (schema, prefix order, records, results on disk) beside the plain openai client's `create` with the same
 messages. Single runs spread on a shared machine: trust the ratio. Target: 0.9 ms, and no more at 512 than at 32.
+Last comes the most memory that the process took, reports included: 144000 calls are a whole benchmark (12 systems, 200
+tasks, 3 runs, 20 rubrics), which is to stay below 400 MB; ``--grade-only`` leaves out the plain client, which would take
+ten minutes.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import asyncio
 import itertools
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -18,8 +22,8 @@ import time
 
 import openai
 
+from lifesearch_kit.checks import judge_messages
 from lifesearch_kit.collect import grade
-from lifesearch_kit.judge import judge_messages
 from lifesearch_kit.plan import plan_checks
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
@@ -59,7 +63,7 @@ TASK = Task(task_id="t", language="en", domain="d", query="Which ports grew, and
 async def by_grade(judge: JudgeSettings, calls: int, concurrency: int) -> None:
     reports = [Report(system="s", task_id="t", run=run, text=f"{run}. {TEXT}") for run in range(1, calls // 20 + 1)]
     with tempfile.TemporaryDirectory() as folder, Store(folder) as store:
-        _, summary = await grade(plan_checks([TASK], reports, [judge]), store, concurrency=concurrency)
+        summary = await grade(plan_checks([TASK], reports, [judge]), store, concurrency=concurrency)
     if summary.done != calls:
         raise SystemExit(f"only {summary}")
 
@@ -79,20 +83,24 @@ async def by_openai(judge: JudgeSettings, calls: int, concurrency: int) -> None:
 
 
 def main() -> None:
-    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
+    numbers = [int(one) for one in sys.argv[1:] if one.isdigit()]
+    calls = numbers[0] if numbers else 4000
+    ways = {"grade": by_grade} if "--grade-only" in sys.argv else {"openai create": by_openai, "grade": by_grade}
     os.environ["OPENAI_API_KEY"] = "any word"
     server = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
     try:
         judge = JudgeSettings(name="j", model="m", base_url=f"http://127.0.0.1:{server.stdout.readline().strip()}/v1")
         for concurrency in (32, 128, 512):
             took = {}
-            for name, way in (("openai create", by_openai), ("grade", by_grade)):
+            for name, way in ways.items():
                 start, cpu = time.perf_counter(), time.process_time()
                 asyncio.run(way(judge, calls, concurrency))
                 took[name] = 1000 * (time.process_time() - cpu) / calls
                 seconds = time.perf_counter() - start
                 print(f"{concurrency:>4} at once, {name}: {took[name]:.2f} ms of CPU a call, {seconds:.1f} s")
-            print(f"     ratio {took['grade'] / took['openai create']:.2f}")
+            if len(took) > 1:
+                print(f"     ratio {took['grade'] / took['openai create']:.2f}")
+        print(f"most memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
     finally:
         server.kill()
 
