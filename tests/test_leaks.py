@@ -1,0 +1,163 @@
+"""Leaks in transcripts: blocked addresses in calls, results and reports, and criteria that a tool's result quotes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.leaks import leaked_criteria, leaks
+from lifesearch_kit.paths import ROOT
+from lifesearch_kit.records import Task
+from lifesearch_kit.tools.blocklist import Blocklist
+from lifesearch_kit.transcripts import Step, ToolResult, Transcript
+
+REAL = Path(os.environ.get("LIFESEARCH_REAL_DATA", ROOT.parent / "shared" / "real"))
+TRAJECTORIES = REAL / "webdancer_trajectories" / "sample_traj.jsonl"
+
+
+def result(content: str, arguments: Any = None, tool: str = "fetch") -> ToolResult:
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+    return ToolResult(call_id="c", tool=tool, arguments=written, content=content, ok=True)
+
+
+def transcript(*steps: Any, task_id: str = "t", system: str = "s") -> Transcript:
+    """Each step is a list of tool results, or what a message holds."""
+    made = []
+    for number, one in enumerate(steps, start=1):
+        results = tuple(one) if isinstance(one, list) and isinstance(one[0], ToolResult) else ()
+        said = "thinking of blocked.example" if results else one
+        made.append(Step(number=number, message={"content": said}, results=results))
+    return Transcript(system=system, task_id=task_id, run=1, system_prompt="p", question="q", steps=tuple(made))
+
+
+def task(*criteria: str, task_id: str = "t") -> Task:
+    rubrics = tuple({"criterion": one, "weight": 0.5} for one in criteria)
+    return Task(task_id=task_id, language="en", domain="d", query="q", rubrics=rubrics)  # type: ignore[arg-type]
+
+
+LIST = Blocklist(["blocked.example", "papers.example/abs/2610*"])
+
+
+def test_a_row_is_a_mention_with_its_place() -> None:
+    found = leaks(
+        [
+            transcript(
+                [result("Nothing.", {"url": "https://free.example"}, "search")],
+                [
+                    result("URL: https://Blocked.Example/a and https://blocked.example/b", {"url": "http://x.example"}),
+                    result("Gone.", '{"url": "https:\\/\\/r.jina.ai\\/https:\\/\\/bl\\u006fcked.example"}'),
+                    result("See https://papers.example/abs/2610.1", "no JSON: blocked.example"),
+                ],
+                "As https://blocked-example.translate.goog/ says.",
+            ),
+            transcript([result("见blocked.example。后续")], task_id="u"),
+        ],
+        LIST,
+    )
+    columns = ["system", "task_id", "run", "step", "tool", "where", "pattern"]
+    assert found[columns].astype(object).where(found[columns].notna(), None).values.tolist() == [
+        ["s", "t", 1, 2, "fetch", "result", "blocked.example"],
+        ["s", "t", 1, 2, "fetch", "result", "blocked.example"],
+        ["s", "t", 1, 2, "fetch", "call", "blocked.example"],
+        ["s", "t", 1, 2, "fetch", "call", "blocked.example"],
+        ["s", "t", 1, 2, "fetch", "result", "papers.example/abs/2610*"],
+        ["s", "t", 1, 3, None, "report", "blocked.example"],
+        ["s", "u", 1, 1, "fetch", "result", "blocked.example"],
+    ]
+    assert found["excerpt"][0] == "url: https://blocked.example/a and https://blocked.example/b"
+
+
+def test_a_message_in_parts_is_a_report_and_one_with_calls_is_none() -> None:
+    parts: Any = [{"type": "text", "text": "From blocked.example."}, {"type": "other"}]
+    assert leaks([transcript(parts)], LIST)["where"].tolist() == ["report"]
+    assert leaks([transcript([result("x")])], LIST).empty
+    assert leaks([transcript(None)], LIST).empty
+    assert list(leaks([], LIST)) == ["system", "task_id", "run", "step", "tool", "where", "pattern", "excerpt"]
+
+
+LONG = "The response should state that Lake Orrin is 41 metres deep."
+CHINESE = "回答应当指出白沙大桥二零二五年日均车流量为六点二万辆。"
+
+
+def test_a_criterion_quoted_in_a_result_is_found_whatever_its_blanks() -> None:
+    quoted = "rubrics: The response should\n  state that   LAKE Orrin is 41 metres deep; weight 0.5"
+    found = leaked_criteria(
+        [
+            transcript(
+                [result("free"), result(quoted)], [result("回答应当指出 白沙大桥\n二零二五年日均车流量为六点二万辆")]
+            ),
+            transcript([result(quoted)], task_id="other"),
+            transcript([result("Lake Orrin is 41 metres deep.")], LONG),
+        ],
+        [task(LONG, CHINESE), task("The response should name the ferry that leaves first.", task_id="other")],
+    )
+    assert found[["system", "task_id", "run", "step", "tool", "rubric_id"]].values.tolist() == [
+        ["s", "t", 1, 1, "fetch", "R1"],
+        ["s", "t", 1, 2, "fetch", "R2"],
+    ]
+    assert found["excerpt"][0].startswith("rubrics:theresponseshouldstatethatlakeorrin")
+
+
+def test_short_criteria_are_not_looked_for() -> None:
+    # "Nameseveryferry" has 15 characters without blanks; 指出每一条渡轮航线 has 9 that count as two.
+    for criterion, width in (("Names every ferry.", 15), ("指出每一条渡轮航线。", 18)):
+        found = [
+            len(leaked_criteria([transcript([result(criterion)])], [task(criterion)], at_least=at_least))
+            for at_least in (width, width + 1)
+        ]
+        assert found == [1, 0]
+    with pytest.raises(InputError, match="at_least 0"):
+        leaked_criteria([], [], at_least=0)
+
+
+@given(st.text(" \n\tab.", max_size=30), st.lists(st.sampled_from([" ", "\n", "\u3000", "  \t"]), min_size=10))
+def test_no_line_break_hides_a_criterion(around: str, blanks: list[str]) -> None:
+    words = LONG.split()
+    quoted = "".join(word + blanks[at % len(blanks)] for at, word in enumerate(words))
+    assert len(leaked_criteria([transcript([result(f"{around} {quoted}{around}")])], [task(LONG)])) == 1
+
+
+def real_transcripts(count: int) -> list[Transcript]:
+    """Conversations of a real agent: calls and results stand in the text of the messages."""
+    transcripts = []
+    for at, line in enumerate(TRAJECTORIES.read_text("utf-8").splitlines()[:count]):
+        messages = json.loads(line)["messages"][2:]
+        steps = []
+        for number, said in enumerate(messages[::2], start=1):
+            call = re.search(r"<tool_call>\s*(.*?)\s*</tool_call>", said["content"], re.S)
+            told = messages[number * 2 - 1]["content"] if call and len(messages) > number * 2 - 1 else None
+            results = (result(told, call[1], "search"),) if call and told else ()
+            steps.append(Step(number=number, message={"content": said["content"]}, results=results))
+        transcripts.append(
+            Transcript(system="webdancer", task_id=str(at), run=1, system_prompt="p", question="q", steps=tuple(steps))
+        )
+    return transcripts
+
+
+@pytest.mark.skipif(
+    not TRAJECTORIES.is_file(), reason="set LIFESEARCH_REAL_DATA to a folder that holds webdancer_trajectories/"
+)
+def test_every_mention_in_a_real_agents_transcripts_is_found() -> None:
+    transcripts = real_transcripts(40)
+    results = [one for each in transcripts for step in each.steps for one in step.results]
+    assert len(results) >= 40
+    found = leaks(transcripts, Blocklist(["en.wikipedia.org", "reddit.com/r/*"]))
+    counts = found[found["where"] == "result"].groupby("pattern").size()
+    texts = [one.content for one in results]
+    wikipedia = sum(len(re.findall(r"https?://en\.wikipedia\.org/", text)) for text in texts)
+    reddit = sum(len(re.findall(r"https?://(?:www\.|old\.)?reddit\.com/r/", text)) for text in texts)
+    assert min(wikipedia, reddit) > 5
+    assert counts.to_dict() == {"en.wikipedia.org": wikipedia, "reddit.com/r/*": reddit}
+    # A sentence of one real result as a criterion is found in that transcript, and the others' are clean.
+    sentence = next(line for line in results[7].content.splitlines() if len(line) > 90)
+    (owner,) = {each.task_id for each in transcripts for step in each.steps if results[7] in step.results}
+    tasks = [task(sentence, task_id=each.task_id) for each in transcripts]
+    assert set(leaked_criteria(transcripts, tasks)["task_id"]) == {owner}
