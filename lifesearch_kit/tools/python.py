@@ -1,4 +1,4 @@
-"""The `python` tool: a model's code in the Monty interpreter, which has no files, network or processes."""
+"""The `python` tool: a model's code in Monty, an interpreter without files, network or processes, or in CPython."""
 
 from __future__ import annotations
 
@@ -9,26 +9,66 @@ import shutil
 import sysconfig
 import tempfile
 from pathlib import Path
+from typing import Literal
 
-from lifesearch_kit.errors import ToolError
+from lifesearch_kit.errors import InputError, ToolError
+from lifesearch_kit.tools.cpython import cpython_tool
+from lifesearch_kit.tools.sandbox import Sandbox
 from lifesearch_kit.tools.tool import Tool, function_schema
 
 SECONDS = 10.0
 MEMORY_BYTES = 64 * 1024 * 1024
+CPYTHON_MEMORY_BYTES = 1024 * 1024 * 1024
 OUTPUT_BYTES = 20_000
 # Beyond the seconds that the interpreter counts itself: then its process is killed.
 _GRACE_SECONDS = 5.0
 _OUTCOME = re.compile(r"^[\d.]+[^\s\d]{1,2} ❯ ", re.M)
 
 
-def python_tool(*, seconds: float = SECONDS, memory_bytes: int = MEMORY_BYTES) -> Tool:
-    """Code execution within limits of time, memory and output; every call starts with nothing.
+def python_tool(
+    *,
+    sandbox: Literal["monty", "bubblewrap", "none"] = "monty",
+    persistent: bool = False,
+    seconds: float = SECONDS,
+    memory_bytes: int | None = None,
+) -> Tool:
+    """Code execution within limits of time, memory and output.
 
-    Where pydantic-monty is not installed, each call raises ToolError: there is no fallback without a sandbox.
+    Where pydantic-monty is not installed, each call in Monty raises ToolError: there is no fallback without a sandbox.
+
+    Parameters
+    ----------
+    sandbox
+        ``monty``: an interpreter of a part of Python, anywhere. ``bubblewrap``: CPython with numpy, pandas and scipy in
+        namespaces of Linux. ``none``: CPython as a plain process with all rights of this user; whatever a model, or a
+        page that it read, makes it write can read your files and keys and use your network. Only for a machine that
+        holds nothing to lose.
+    persistent
+        Whether names, imports and files stay from call to call of a run (not in Monty). Such a tool is used through its
+        `open`; otherwise every call starts with nothing.
+    seconds
+        Wall-clock time of a call.
+    memory_bytes
+        64 MiB in Monty and 1 GiB in bubblewrap where it is not given; not for ``none``, which has no such limit.
+
+    Raises
+    ------
+    InputError
+        For settings that do not go together, and where bubblewrap is absent or, tried out, lets something through.
     """
+    if sandbox not in ("monty", "bubblewrap", "none"):
+        raise InputError(f"sandbox {sandbox!r} of the python tool: choose from monty, bubblewrap, none")
+    if sandbox == "none" and memory_bytes is not None:
+        raise InputError("memory_bytes of the python tool: a plain process has no such limit; leave it out")
+    if sandbox != "monty":
+        limit = CPYTHON_MEMORY_BYTES if memory_bytes is None else memory_bytes
+        return cpython_tool(Sandbox(sandbox, seconds, limit, persistent))
+    if persistent:
+        raise InputError("persistent: true of the python tool: Monty keeps nothing; choose sandbox: bubblewrap")
+    limit = MEMORY_BYTES if memory_bytes is None else memory_bytes
 
     async def python(code: str) -> str:
-        return await _run(code, seconds, memory_bytes)
+        return await _run(code, seconds, limit)
 
     return Tool("python", function_schema("python"), python, backend="Monty")
 

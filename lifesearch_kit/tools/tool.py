@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,12 +72,15 @@ class Tool:
         Takes the schema's properties as keyword arguments, returns text, raises ToolError on failure.
     backend
         What answers. Reports made with another backend are other reports.
+    open
+        For a tool that keeps state within a run: opens that run's own.
     """
 
     name: str
     schema: dict[str, Any]
     call: Callable[..., Awaitable[str]]
     backend: str = ""
+    open: Callable[[], AbstractAsyncContextManager[Tool]] | None = None
 
     async def run(self, arguments: Any) -> str:
         """Call the tool with a model's arguments, normally a string of JSON.
