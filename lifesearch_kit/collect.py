@@ -22,7 +22,6 @@ from lifesearch_kit.store import Store, select
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.workers import Workers
 
-
 _MOST_WAITING = 32
 
 

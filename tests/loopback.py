@@ -1,14 +1,18 @@
-"""A real HTTP server on loopback that speaks chat completions from a script, and looks like Serper and Jina Reader."""
+"""Real HTTP servers on loopback: chat completions from a script, look-alikes of Serper and Jina Reader, a web site."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+import httpcore
+
+from lifesearch_kit.tools.guarded_network import GuardedNetwork
 
 Answer = dict[str, Any] | list[Any] | str | bytes
 Scripted = Answer | tuple[int, Answer] | Callable[[dict[str, Any]], "Answer | tuple[int, Answer]"]
@@ -130,3 +134,91 @@ def serve() -> Iterator[Loopback]:
     with serving(Handler) as url:
         Handler.loopback = loopback = Loopback(url)
         yield loopback
+
+
+Written = Callable[[BaseHTTPRequestHandler], None]
+
+
+@dataclass
+class Site:
+    """A web site of one server that answers GET by path: body alone, (headers, body), (status, headers, body), or a
+    function that writes what it likes. `visits` are the (host, path, headers) that it was asked for."""
+
+    url: str
+    paths: dict[str, Any] = field(default_factory=dict)
+    visits: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+
+class _SiteHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    site: Site
+
+    def do_GET(self) -> None:
+        self.close_connection = True
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.site.visits.append((headers.get("host", ""), self.path, headers))
+        answer = self.site.paths.get(self.path.partition("?")[0], (404, {}, b"no such page"))
+        if callable(answer):
+            # A client that has had enough closes while this is still writing.
+            with suppress(OSError):
+                answer(self)
+            return
+        *status, told, body = answer if isinstance(answer, tuple) else ({}, answer)
+        sent = body.encode() if isinstance(body, str) else body
+        self.send_response(status[0] if status else 200)
+        self.send_header("Connection", "close")
+        for name, value in {"Content-Type": "text/html", "Content-Length": str(len(sent)), **told}.items():
+            if value is not None:
+                self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(sent)
+
+    def do_POST(self) -> None:
+        self.do_GET()
+
+    def log_message(self, *_: object) -> None:
+        """Keep the test's output clean."""
+
+
+@contextmanager
+def serve_site() -> Iterator[Site]:
+    """Run a site for as long as the block lasts."""
+
+    class Handler(_SiteHandler):
+        """One class a server, so that several may run at once."""
+
+    with serving(Handler) as url:
+        Handler.site = site = Site(url)
+        yield site
+
+
+class Dial(httpcore.AsyncNetworkBackend):
+    """Connects to a server on loopback whatever address it is given, and keeps the addresses.
+
+    It stands behind the guard, which checks as always: what is kept here has passed.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.dialled: list[tuple[str, int]] = []
+
+    async def connect_tcp(self, host: str, port: int, timeout: float | None = None, *_: Any) -> Any:
+        self.dialled.append((host, port))
+        return await httpcore.AnyIOBackend().connect_tcp("127.0.0.1", self.port, timeout)
+
+
+PUBLIC = "93.184.215.14"
+
+
+def public_network(site: Site, names: dict[str, list[str]] | None = None) -> tuple[GuardedNetwork, Dial]:
+    """The guarded network with a resolver that knows `names` (any other is at PUBLIC), and `site` as the internet."""
+
+    async def resolver(host: str, port: int) -> list[str]:
+        return (names or {}).get(host, [PUBLIC])
+
+    dial = Dial(site.port)
+    return GuardedNetwork(resolver, dial), dial

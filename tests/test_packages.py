@@ -54,6 +54,7 @@ def test_what_is_imported_is_declared():
             if found:
                 imported.add(found[1])
     renamed = {"yaml": "pyyaml", "markdown_it": "markdown-it-py", "rank_bm25": "rank-bm25", "IPython": "ipython"}
+    renamed["charset_normalizer"] = "charset-normalizer"
     outside = imported - set(sys.stdlib_module_names) - modules
     assert {renamed.get(name, name) for name in outside} <= {plain(one) for one in [*DECLARED, *LOCAL]}
 

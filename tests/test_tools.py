@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,10 +19,11 @@ from lifesearch_kit.tools import fetch as fetch_module
 from lifesearch_kit.tools import python as python_module
 from lifesearch_kit.tools.addresses import check_address
 from lifesearch_kit.tools.blocked import fault_of_page
-from lifesearch_kit.tools.fetch import fetch_tool, read_page
-from lifesearch_kit.tools.layout import Hit, divide, show_hits
+from lifesearch_kit.tools.fetch import fetch_tool
+from lifesearch_kit.tools.layout import Hit, divide, show_hits, show_results
 from lifesearch_kit.tools.python import python_tool
-from lifesearch_kit.tools.search import read_results, search_tool, show_results
+from lifesearch_kit.tools.reader import read_page
+from lifesearch_kit.tools.search import read_results, search_tool
 
 
 def run(tool: Tool, **arguments: Any) -> str:
@@ -152,7 +154,7 @@ def test_search_key_in_the_vendors_words_is_not_shown(loopback: Loopback, status
 @pytest.mark.parametrize("status", [200, 403])
 def test_reader_key_in_the_vendors_words_is_not_shown(loopback: Loopback, status: int) -> None:
     key = "stand-in-jina_api_key"
-    tool = fetch_tool(endpoint=loopback.reader_url)
+    tool = jina_tool(endpoint=loopback.reader_url)
     for said in ({"message": f"no access with Bearer {key}"}, f"<p>{'x ' * 145}{key}</p>", {"a": "x" * 290 + key}):
         loopback.pages[ADDRESS] = (status, said)
         shown = run(tool, url=ADDRESS) if status == 200 else failure(tool, url=ADDRESS)
@@ -163,7 +165,7 @@ def test_half_characters_in_vendors_words_are_replaced(loopback: Loopback) -> No
     loopback.searches["q"] = (403, {"message": "half \ud83d"})
     loopback.pages[ADDRESS] = (403, {"message": "half \ud83d"})
     failure(search_tool(endpoint=loopback.search_url), query="q").encode("utf-8")
-    failure(fetch_tool(endpoint=loopback.reader_url), url=ADDRESS).encode("utf-8")
+    failure(jina_tool(endpoint=loopback.reader_url), url=ADDRESS).encode("utf-8")
 
 
 def test_results_without_an_address_are_dropped_and_counted() -> None:
@@ -224,6 +226,7 @@ def test_no_payload_ends_otherwise_than_in_results_or_a_failure(payload: Any) ->
 # Fetch
 
 ADDRESS = "https://pages.example/a?b=1#c"
+jina_tool = partial(fetch_tool, readers=("jina",))
 
 
 def reader_text(body: str, title: str = "A page", *extra: str) -> str:
@@ -232,8 +235,9 @@ def reader_text(body: str, title: str = "A page", *extra: str) -> str:
 
 def test_fetch_shows_the_page_under_its_header(loopback: Loopback) -> None:
     loopback.pages[ADDRESS] = reader_text("First line.\nSecond line.", "年报", "Published Time: 2026-02-01")
-    shown = run(fetch_tool(endpoint=loopback.reader_url), url=f" {ADDRESS} ")
-    assert shown == f"Title: 年报\nURL: {ADDRESS}\nPublished: 2026-02-01\nPage: 1 of 1\n\nFirst line.\nSecond line."
+    shown = run(jina_tool(endpoint=loopback.reader_url), url=f" {ADDRESS} ")
+    head = f"Title: 年报\nURL: {ADDRESS}\nPublished: 2026-02-01\nRead through: Jina Reader\nPage: 1 of 1"
+    assert shown == f"{head}\n\nFirst line.\nSecond line."
     _, headers, body = loopback.asked[0]
     assert headers["authorization"] == "Bearer stand-in-jina_api_key"
     assert body == {"url": ADDRESS}
@@ -242,14 +246,14 @@ def test_fetch_shows_the_page_under_its_header(loopback: Loopback) -> None:
 def test_fetch_needs_no_key(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JINA_API_KEY")
     loopback.pages[ADDRESS] = reader_text("Text.")
-    assert "Text." in run(fetch_tool(endpoint=loopback.reader_url), url=ADDRESS)
+    assert "Text." in run(jina_tool(endpoint=loopback.reader_url), url=ADDRESS)
     assert "authorization" not in loopback.asked[0][1]
 
 
 def test_long_pages_come_in_parts(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch_module, "PAGE_CHARACTERS", 30)
     loopback.pages[ADDRESS] = reader_text("Twenty characters ..\nTwenty characters ..\nEnd")
-    tool = fetch_tool(endpoint=loopback.reader_url)
+    tool = jina_tool(endpoint=loopback.reader_url)
     # Two lines of 21 characters do not fit into 30; the last line fits beside the second.
     assert run(tool, url=ADDRESS).endswith("Page: 1 of 2\n\nTwenty characters ..\n")
     assert run(tool, url=ADDRESS, page=2).endswith("Page: 2 of 2\n\nTwenty characters ..\nEnd")
@@ -317,7 +321,7 @@ BLOCKED = {
 @pytest.mark.parametrize("page", BLOCKED.values(), ids=BLOCKED.keys())
 def test_walls_and_empty_pages_are_failures(loopback: Loopback, page: str) -> None:
     loopback.pages[ADDRESS] = page
-    assert f"{ADDRESS} was not read" in failure(fetch_tool(endpoint=loopback.reader_url), url=ADDRESS)
+    assert f"{ADDRESS} was not read" in failure(jina_tool(endpoint=loopback.reader_url), url=ADDRESS)
 
 
 ARTICLES = {
@@ -365,7 +369,7 @@ ARTICLES = {
 @pytest.mark.parametrize("page", ARTICLES.values(), ids=ARTICLES.keys())
 def test_articles_about_walls_are_pages(loopback: Loopback, page: str) -> None:
     loopback.pages[ADDRESS] = page
-    assert "Page: 1 of 1" in run(fetch_tool(endpoint=loopback.reader_url), url=ADDRESS)
+    assert "Page: 1 of 1" in run(jina_tool(endpoint=loopback.reader_url), url=ADDRESS)
 
 
 @pytest.mark.parametrize("part", ["[", "[a](", "![", "[]((", "[]()", "(", "requir", "404 ", "sorry "])
@@ -380,7 +384,8 @@ def test_odd_pages_are_checked_quickly(part: str) -> None:
 def test_cached_copy_keeps_its_warning(loopback: Loopback) -> None:
     warning = "This is a cached snapshot of the original page, consider retry with caching opt-out."
     loopback.pages[ADDRESS] = reader_text("The figure is 131. " * 5, "A", f"Warning: {warning}")
-    assert f"\nWarning: {warning}\nPage: 1 of 1\n" in run(fetch_tool(endpoint=loopback.reader_url), url=ADDRESS)
+    shown = run(jina_tool(endpoint=loopback.reader_url), url=ADDRESS)
+    assert f"\nWarning: {warning}\nRead through: Jina Reader\nPage: 1 of 1\n" in shown
 
 
 def test_header_words_inside_the_page_are_text() -> None:
@@ -403,11 +408,11 @@ def test_header_words_inside_the_page_are_text() -> None:
 )
 def test_reader_errors_are_failures(loopback: Loopback, reply: Any, words: str) -> None:
     loopback.pages[ADDRESS] = reply
-    assert words in failure(fetch_tool(endpoint=loopback.reader_url), url=ADDRESS)
+    assert words in failure(jina_tool(endpoint=loopback.reader_url), url=ADDRESS)
 
 
 def test_reader_that_is_away_is_a_failure() -> None:
-    assert "did not answer" in failure(fetch_tool(endpoint="http://127.0.0.1:9/"), url=ADDRESS)
+    assert "did not answer" in failure(jina_tool(endpoint="http://127.0.0.1:9/"), url=ADDRESS)
 
 
 @pytest.mark.parametrize(
@@ -456,7 +461,7 @@ def test_reader_that_is_away_is_a_failure() -> None:
     ],
 )
 def test_inside_addresses_are_never_handed_on(loopback: Loopback, url: str) -> None:
-    failure(fetch_tool(endpoint=loopback.reader_url), url=url)
+    failure(jina_tool(endpoint=loopback.reader_url), url=url)
     assert loopback.asked == []
 
 

@@ -18,6 +18,63 @@ class Hit:
     date: str | None = None
 
 
+@dataclass(frozen=True)
+class SearchResults:
+    """What a search engine's reply holds: usable hits, what was left out, and a direct answer where there is one.
+
+    Parameters
+    ----------
+    hits
+        In the engine's order, each address once.
+    dropped
+        How many results had no address.
+    answer
+        What the engine answers by itself.
+    repeated
+        How many results had the address of an earlier one.
+    """
+
+    hits: tuple[Hit, ...]
+    dropped: int = 0
+    answer: str = ""
+    repeated: int = 0
+
+
+@dataclass(frozen=True)
+class FetchedPage:
+    """A page as text.
+
+    `warnings` are notes on how the page came that its reader should know; `source` names the way that it came.
+    """
+
+    title: str
+    text: str
+    published: str | None = None
+    warnings: tuple[str, ...] = ()
+    source: str = ""
+
+
+def collect_hits(found: Sequence[Hit | None], answer: str = "") -> SearchResults:
+    """Leave out results without an address (None) and repeated ones, and count them."""
+    usable = [hit for hit in found if hit is not None]
+    first: dict[str, Hit] = {}
+    for hit in usable:
+        first.setdefault(hit.url, hit)
+    hits = tuple(first.values())
+    return SearchResults(hits, len(found) - len(usable), answer, len(usable) - len(hits))
+
+
+def show_results(query: str, results: SearchResults) -> str:
+    """The text that the model reads."""
+    parts = [f"Answer box: {results.answer}"] if results.answer else []
+    parts.append(show_hits(query, results.hits))
+    if results.dropped:
+        parts.append(f"({results.dropped} result(s) without an address were left out.)")
+    if results.repeated:
+        parts.append(f"({results.repeated} repeated result(s) were left out.)")
+    return "\n\n".join(parts)
+
+
 def show_hits(query: str, hits: Sequence[Hit]) -> str:
     """A numbered list: title, address, date where known, snippet; without a hit, a sentence that says so."""
     if not hits:
@@ -40,6 +97,7 @@ def show_page(
     url: str,
     published: str | None = None,
     warnings: Sequence[str] = (),
+    source: str = "",
 ) -> str:
     """One numbered part of a long text under its header lines.
 
@@ -54,6 +112,7 @@ def show_page(
     head = [f"Title: {title}", f"URL: {url}"]
     head += [f"Published: {published}"] if published else []
     head += [f"Warning: {warning}" for warning in warnings]
+    head += [f"Read through: {source}"] if source else []
     return "\n".join([*head, f"Page: {number} of {len(parts)}", "", parts[number - 1]])
 
 

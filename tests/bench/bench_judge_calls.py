@@ -4,8 +4,8 @@ Milliseconds of CPU a call at 32, 128 and 512 at once, against a loopback server
 everything on (schema, prefix order, records, results on disk) beside the plain openai client's `create` with the same
 messages. Single runs spread on a shared machine: trust the ratio. Target: 0.9 ms, and no more at 512 than at 32.
 Last comes the most memory that the process took, reports included: 144000 calls are a whole benchmark (12 systems, 200
-tasks, 3 runs, 20 rubrics), which is to stay below 400 MB; ``--grade-only`` leaves out the plain client, which would take
-ten minutes.
+tasks, 3 runs, 20 rubrics), which is to stay below 400 MB; ``--grade-only`` leaves out the plain client, which would
+take ten minutes.
 """
 
 from __future__ import annotations
