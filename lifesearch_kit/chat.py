@@ -21,6 +21,7 @@ from lifesearch_kit.chat_errors import (
     status_of_fault,
 )
 from lifesearch_kit.errors import ChatError, InputError
+from lifesearch_kit.event_stream import is_stream, read_stream
 from lifesearch_kit.redaction import redact
 from lifesearch_kit.reply import Reply, read_reply
 from lifesearch_kit.settings import ModelSettings, local_address
@@ -210,7 +211,8 @@ async def _mark_faulty(response: httpx.Response) -> None:
     if not response.is_success or not response.request.url.path.endswith(_PATH):
         return
     await response.aread()
-    payload = _parse(response.content)
+    content = response.content
+    payload = read_stream(content) if is_stream(content) else _parse(content)
     response.extensions[_PAYLOAD] = payload
     fault = fault_of_body(payload)
     if fault is not None:

@@ -69,6 +69,10 @@ _REMEDIES = {
     "tools": "choose a model that can call tools",
     "tool_choice": "choose a model that can call tools",
 }
+_STREAM_ONLY = re.compile(
+    r"only.{0,20}support.{0,10}stream|must.{0,20}stream|stream.{0,20}(required|must|only)|仅支持流", re.I
+)
+_STREAM_REMEDY = "set extra_body: {stream: true, stream_options: {include_usage: true}}"
 
 
 @dataclass(frozen=True)
@@ -205,6 +209,8 @@ def _refused_setting(
             remedy = "change or remove it in extra_body"
         sent = json.dumps(body[name], ensure_ascii=False)[:80]
         return "stop", f"the parameter {name}={sent} was refused and is never dropped silently: {remedy}"
+    if not body.get("stream") and _STREAM_ONLY.search(fault.message):
+        return "stop", f"it answers only by stream: {_STREAM_REMEDY}"
     echo = getattr(settings, "echo_reasoning", None)
     has_history = len(body["messages"]) > len(("system", "user"))
     if echo is not None and has_history and _REASONING.search(f"{fault.message} {fault.param or ''}"):

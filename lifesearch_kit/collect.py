@@ -69,9 +69,13 @@ async def run_agents(
         summary = Summary("agent runs", planned=len(plan), skipped=len(plan) - len(todo))
 
         async def make(run: Run, chat: Chat) -> float | None:
-            report, transcript = await research(run.task, run.system, chat, tools, run=run.number, today=today)
+            checkpoint = store.checkpoint(run.key)
+            report, transcript = await research(
+                run.task, run.system, chat, tools, run=run.number, today=today, checkpoint=checkpoint
+            )
             report = report.model_copy(update={"fingerprint": run.fingerprint})
             kept = store.add_report(report, transcript)
+            checkpoint.remove()
             summary.add(kept)
             return kept.cost
 

@@ -23,6 +23,7 @@ from lifesearch_kit.text import fold, strip_invisible
 
 RUBRIC_KEY = ("task_id", "rubric_id")
 _COUNTS = ("iterations", "input_tokens", "output_tokens", "reasoning_tokens")
+_AMOUNTS = ("seconds", "model_seconds", "tool_seconds", "cost")
 
 
 def tasks_frame(tasks: Iterable[Task]) -> pd.DataFrame:
@@ -61,28 +62,29 @@ def reports_frame(reports: Iterable[Report]) -> pd.DataFrame:
     -------
     DataFrame
         Its key, text, status, gradable, characters (of the text), iterations and tokens (nullable whole numbers;
-        missing where the endpoint did not say), tool_calls_total, failed_tool_calls_total, ``calls_<tool>`` for each
-        tool that any report used, seconds, cost, model, transcript.
+        missing where the endpoint did not say), estimated_steps (model decisions whose tokens were counted here),
+        tool_calls_total, failed_tool_calls_total, ``calls_<tool>`` for each tool that any report used, seconds,
+        model_seconds, tool_seconds, cost, model, transcript.
     """
     records = list(reports)
     tools = sorted({tool for one in records for tool in one.tool_calls})
     rows = [
         {name: getattr(one, name) for name in (*REPORT_KEY, "text", "status")}
         | {"gradable": one.is_gradable, "characters": len(one.text)}
-        | {name: getattr(one, name) for name in _COUNTS}
+        | {name: getattr(one, name) for name in (*_COUNTS, "estimated_steps")}
         | {
             "tool_calls_total": sum(one.tool_calls.values()),
             "failed_tool_calls_total": sum(one.failed_tool_calls.values()),
         }
         | {f"calls_{tool}": one.tool_calls.get(tool, 0) for tool in tools}
-        | {name: getattr(one, name) for name in ("seconds", "cost", "model", "transcript")}
+        | {name: getattr(one, name) for name in (*_AMOUNTS, "model", "transcript")}
         for one in records
     ]
-    columns = [*REPORT_KEY, "text", "status", "gradable", "characters", *_COUNTS]
+    columns = [*REPORT_KEY, "text", "status", "gradable", "characters", *_COUNTS, "estimated_steps"]
     columns += ["tool_calls_total", "failed_tool_calls_total", *(f"calls_{tool}" for tool in tools)]
-    columns += ["seconds", "cost", "model", "transcript"]
+    columns += [*_AMOUNTS, "model", "transcript"]
     frame = pd.DataFrame(rows, columns=columns)
-    types = dict.fromkeys(_COUNTS, "Int64") | {"gradable": "bool", "seconds": "float64", "cost": "float64"}
+    types = dict.fromkeys(_COUNTS, "Int64") | dict.fromkeys(_AMOUNTS, "float64") | {"gradable": "bool"}
     return _unique(frame.astype(types), REPORT_KEY, "report")
 
 

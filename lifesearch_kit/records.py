@@ -22,7 +22,7 @@ RubricType = Literal["Objective", "Subjective"]
 Necessity = Literal["Explicit", "Implicit"]
 Priority = Literal["Must Have", "Nice to Have"]
 ReportStatus = Literal[
-    "answered", "truncated", "asked_back", "empty", "refused", "step_limit", "token_limit", "time_limit"
+    "answered", "truncated", "asked_back", "empty", "refused", "step_limit", "token_limit", "time_limit", "cost_limit"
 ]
 JudgmentStatus = Literal["ok", "unparseable", "truncated", "refused", "error"]
 
@@ -126,7 +126,9 @@ class Task(Record):
 class Report(Record):
     """What one system wrote for one task in one independent run, and what it took.
 
-    `output_tokens` counts everything generated throughout the run; None means that the endpoint did not say.
+    `output_tokens` counts everything generated throughout the run; None means that the endpoint did not say. Where it
+    reported no usage at all, the tokens of so many `estimated_steps` were counted here, from the texts that were seen.
+    `model_seconds` and `tool_seconds` are the wall time that decisions and tool calls took; tools run side by side.
     """
 
     system: Id
@@ -140,7 +142,10 @@ class Report(Record):
     reasoning_tokens: Count | None = None
     tool_calls: dict[str, int] = Field(default_factory=dict)
     failed_tool_calls: dict[str, int] = Field(default_factory=dict)
+    estimated_steps: int = Field(default=0, ge=0)
     seconds: Amount | None = None
+    model_seconds: Amount | None = None
+    tool_seconds: Amount | None = None
     cost: Amount | None = None
     model: str | None = None
     transcript: str | None = None

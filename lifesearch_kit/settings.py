@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import Id, Text, fingerprint
@@ -116,7 +116,7 @@ class SystemSettings(ModelSettings):
 
     `echo_reasoning` sends a vendor's reasoning text back with the message that it came with. `seed_by_run` sends the
     run number as the request's seed. Limits at which one last turn without tools is granted: `max_steps` (model
-    decisions), `max_output_tokens_total`, `max_seconds`.
+    decisions), `max_output_tokens_total`, `max_seconds`, `max_cost` (of one run, in the currency of the prices).
 
     `protocol` says how tools are called: ``tool_calls`` in the endpoint's own field for them; ``text`` as JSON in the
     text of messages, for an endpoint or a model without that field; ``constrained_text`` the same, where the server can
@@ -129,6 +129,13 @@ class SystemSettings(ModelSettings):
     max_steps: int = Field(default=100, ge=1)
     max_output_tokens_total: int | None = Field(default=None, ge=1)
     max_seconds: float = Field(default=3600.0, gt=0)
+    max_cost: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="after")
+    def _tells_its_cost(self) -> Self:
+        if self.max_cost is not None and (self.input_price is None or self.output_price is None):
+            raise ValueError("max_cost needs prices; set input_price and output_price, per million tokens")
+        return self
 
 
 class JudgeSettings(ModelSettings):

@@ -16,9 +16,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
+from lifesearch_kit.checkpoints import Checkpoint
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import fingerprint
 from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Record, Report
+from lifesearch_kit.redaction import known_secrets, redact_secrets
 from lifesearch_kit.transcripts import Transcript
 
 AnyRecord = TypeVar("AnyRecord", Report, Judgment)
@@ -105,12 +107,13 @@ class Store:
         The stored report names its transcript by the path inside the folder.
         """
         if transcript is not None:
-            content = transcript.model_dump_json()
+            content = redact_secrets(transcript.model_dump_json())
             path = _transcript_path(report, content)
             _write_compressed(self.folder / path, content)
             report = report.model_copy(update={"transcript": path.as_posix()})
         key = key_of(report, REPORT_KEY)
-        self._database.execute("INSERT OR IGNORE INTO reports VALUES (?, ?, ?, ?, ?)", (*key, report.model_dump_json()))
+        record = redact_secrets(report.model_dump_json())
+        self._database.execute("INSERT OR IGNORE INTO reports VALUES (?, ?, ?, ?, ?)", (*key, record))
         where = "system = ? AND task_id = ? AND run = ? AND fingerprint = ?"
         (record,) = self._database.execute(f"SELECT record FROM reports WHERE {where}", key).fetchone()
         stored = Report.model_validate_json(record)
@@ -118,9 +121,15 @@ class Store:
             (self.folder / report.transcript).unlink(missing_ok=True)
         return stored
 
+    def checkpoint(self, key: Key) -> Checkpoint:
+        """Where the finished steps of a run under way are kept, by its report's key."""
+        return Checkpoint(self.folder / "unfinished" / f"{fingerprint(*key)}.jsonl")
+
     def add_judgments(self, judgments: Iterable[Judgment]) -> None:
         """Keep judgments. One that is stored already stays, unless it is unjudged."""
-        rows = [(*key_of(one, JUDGMENT_KEY), one.satisfied is not None, one.model_dump_json()) for one in judgments]
+        secrets = known_secrets()
+        records = ((one, redact_secrets(one.model_dump_json(), secrets)) for one in judgments)
+        rows = [(*key_of(one, JUDGMENT_KEY), one.satisfied is not None, record) for one, record in records]
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
             self._database.executemany(

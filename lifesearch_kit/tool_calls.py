@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
-import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from lifesearch_kit import prompts
 from lifesearch_kit.errors import ToolError
+from lifesearch_kit.fields import fingerprint
+from lifesearch_kit.redaction import redact_secrets
 from lifesearch_kit.reply import Reply
 from lifesearch_kit.text import replace_lone_surrogates
 from lifesearch_kit.tools import Tool
@@ -90,11 +92,18 @@ def read_calls(reply: Reply, used_ids: set[str]) -> tuple[dict[str, Any], list[T
             function = {"name": "unknown", "arguments": "{}"}
         call_id = entry.get("id")
         if not isinstance(call_id, str) or not call_id.strip() or call_id in taken:
-            call_id = uuid.uuid4().hex[:9]  # nine letters or digits: the one form that every vendor takes
+            call_id = _fresh_id(taken)
         taken.add(call_id)
         entries.append({**entry, "id": call_id, "type": entry.get("type") or "function", "function": function})
         calls.append(ToolCall(call_id, str(function.get("name") or "unknown"), function.get("arguments")))
     return {**reply.message, "tool_calls": entries}, calls
+
+
+def _fresh_id(taken: Collection[str]) -> str:
+    """The same in a run that goes on as in the one that was interrupted."""
+    # Nine letters or digits: the one form that every vendor takes.
+    ids = (fingerprint("call", number)[:9] for number in itertools.count(len(taken)))
+    return next(one for one in ids if one not in taken)
 
 
 async def run_calls(calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> list[ToolResult]:
@@ -130,7 +139,7 @@ async def _answer(call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
         call_id=call.call_id,
         tool=call.name[:_NAME_CHARACTERS],
         arguments=call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False),
-        content=replace_lone_surrogates(content)[0],
+        content=redact_secrets(replace_lone_surrogates(content)[0]),
         ok=ok,
         service_failed=service_failed,
         seconds=time.perf_counter() - started,

@@ -23,7 +23,11 @@ class ToolResult(Record):
 
 
 class Step(Record):
-    """One model decision: the assistant's message as received, and the results of the tools it called."""
+    """One model decision: the assistant's message as received, and the results of the tools it called.
+
+    `seconds` are the decision's, `tool_seconds` the wall time of all its calls side by side. `estimated`: the endpoint
+    reported no usage, so tokens were counted here.
+    """
 
     number: int
     message: dict[str, Any]
@@ -32,7 +36,9 @@ class Step(Record):
     input_tokens: Count | None = None
     output_tokens: Count | None = None
     reasoning_tokens: Count | None = None
+    estimated: bool = False
     seconds: float = 0.0
+    tool_seconds: float = 0.0
     notes: Notes = ()
 
 

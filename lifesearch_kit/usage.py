@@ -32,13 +32,17 @@ _SPELLINGS = {
 
 @dataclass(frozen=True)
 class Usage:
-    """Token counts of one call; None where the endpoint does not say. `notes` name what looks wrong."""
+    """Token counts of one call; None where the endpoint does not say. `notes` name what looks wrong.
+
+    `estimated`: the endpoint reported none, and they were counted here.
+    """
 
     input_tokens: int | None = None
     cached_tokens: int | None = None
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
     notes: tuple[str, ...] = ()
+    estimated: bool = False
 
 
 def read_usage(raw: Any) -> Usage:

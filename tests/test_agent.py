@@ -13,9 +13,10 @@ from loopback import NO_USAGE, Loopback, call, completion
 from lifesearch_kit import tool_calls
 from lifesearch_kit.agent import research
 from lifesearch_kit.chat import Chat
-from lifesearch_kit.errors import ChatError, ToolError
+from lifesearch_kit.errors import ChatError, InputError, ToolError
 from lifesearch_kit.records import Report, Rubric, Task
-from lifesearch_kit.settings import SystemSettings
+from lifesearch_kit.settings import SystemSettings, parse_settings
+from lifesearch_kit.token_counts import estimate_tokens
 from lifesearch_kit.tools import Tool, function_schema
 from lifesearch_kit.tools.fetch import fetch_tool
 from lifesearch_kit.tools.python import python_tool
@@ -310,6 +311,19 @@ def test_token_limit(loopback: Loopback) -> None:
     assert (report.status, report.iterations, report.output_tokens) == ("token_limit", 3, 15)
 
 
+def test_cost_limit(loopback: Loopback) -> None:
+    # Each decision costs (10 x 3 + 5 x 12) / 1,000,000 = 0.00009: two reach 0.00018.
+    prices = {"input_price": 3.0, "output_price": 12.0, "max_cost": 0.00018}
+    report, _ = study(loopback, completion(None, SEARCH), completion(None, SEARCH), completion(REPORT), **prices)
+    last_turn(loopback)
+    assert (report.text, report.status, report.iterations) == (REPORT, "cost_limit", 3)
+
+
+def test_a_cost_limit_needs_prices() -> None:
+    with pytest.raises(InputError, match="max_cost needs prices; set input_price and output_price"):
+        parse_settings([{"name": "S", "model": "m", "max_cost": 1.0}], SystemSettings)
+
+
 def test_time_limit(loopback: Loopback) -> None:
     report, _ = study(loopback, completion(None, SEARCH), completion(REPORT), max_seconds=1e-9)
     last_turn(loopback)
@@ -341,12 +355,34 @@ def test_without_tools_no_tool_field_is_sent(loopback: Loopback) -> None:
 # Counting
 
 
-def test_one_unknown_usage_makes_the_sum_unknown(loopback: Loopback) -> None:
-    replies = [completion(None, SEARCH), completion(None, SEARCH, usage=NO_USAGE), completion(REPORT)]
+def test_tokens_of_a_step_without_usage_are_counted_here_and_marked(loopback: Loopback) -> None:
+    replies = [completion(None, SEARCH), completion("Reading on.", SEARCH, usage=NO_USAGE), completion(REPORT)]
     report, transcript = study(loopback, *replies)
-    assert (report.input_tokens, report.output_tokens, report.cost) == (None, None, None)
-    assert [step.output_tokens for step in transcript.steps] == [5, None, 5]
+    written = estimate_tokens("Reading on.") + estimate_tokens("search") + estimate_tokens('{"query": "盐城 人口"}')
+    assert [step.output_tokens for step in transcript.steps] == [5, written, 5]
+    assert [step.estimated for step in transcript.steps] == [False, True, False]
+    assert (report.output_tokens, report.estimated_steps) == (10 + written, 1)
+    given = transcript.steps[1].input_tokens
+    texts = [transcript.system_prompt, TASK.query, "search", '{"query": "盐城 人口"}', "results for 盐城 人口"]
+    assert given == sum(estimate_tokens(text) for text in texts)
     assert any("no usage" in note for note in report.notes)
+
+
+def test_a_hidden_count_stays_unknown(loopback: Loopback) -> None:
+    # 10 + 5 of 40: what the other 25 are, the endpoint does not say.
+    hidden = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40}
+    report, _ = study(loopback, completion(None, SEARCH), completion(REPORT, usage=hidden))
+    assert (report.input_tokens, report.output_tokens, report.estimated_steps) == (20, None, 0)
+
+
+def test_wall_time_is_told_apart_by_model_and_tools(loopback: Loopback) -> None:
+    slow = [call("search", {"query": "slow"}, f"c{number}") for number in range(6)]
+    report, transcript = study(loopback, completion(None, *slow), completion(REPORT))
+    # Six calls of 0.2 seconds side by side.
+    assert 0.2 <= report.tool_seconds < 0.6
+    assert transcript.steps[0].tool_seconds == report.tool_seconds
+    assert report.model_seconds == pytest.approx(sum(step.seconds for step in transcript.steps))
+    assert report.model_seconds + report.tool_seconds <= report.seconds
 
 
 def test_cost_is_summed_over_the_steps(loopback: Loopback) -> None:

@@ -392,7 +392,7 @@ def test_records_are_those_of_the_tool_calls_protocol(loopback: Loopback) -> Non
     called = completion(None, call("search", {"query": "wall"}), call("browse", {"x": 1}, "call_2"))
     usual, usual_transcript = study(loopback, called, completion(REPORT), protocol="tool_calls")
     by_text, text_transcript = study(loopback, SEARCH, action("browse", x=1), reported())
-    varies = {"iterations", "input_tokens", "output_tokens", "seconds"}
+    varies = {"iterations", "input_tokens", "output_tokens", "seconds", "model_seconds", "tool_seconds"}
     assert by_text.model_dump(exclude=varies) == usual.model_dump(exclude=varies)
     # One call a reply: two calls and the report are three decisions of 5 output tokens.
     assert (by_text.iterations, by_text.output_tokens, usual.iterations, usual.output_tokens) == (3, 15, 2, 10)

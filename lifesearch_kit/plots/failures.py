@@ -18,6 +18,7 @@ _STATUS_COLORS = {
     "step_limit": "#ece133",
     "token_limit": "#de8f05",
     "time_limit": "#ca9161",
+    "cost_limit": "#029e73",
     "asked_back": "#d55e00",
     "refused": "#cc78bc",
     "empty": "#949494",

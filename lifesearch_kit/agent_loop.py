@@ -1,0 +1,213 @@
+"""The loop of one run: one model decision and its tool calls after another, counted, kept, bounded by limits."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lifesearch_kit.chat import Chat, Reply
+from lifesearch_kit.checkpoints import Checkpoint, FinishedStep
+from lifesearch_kit.conversation import Conversation, written_tokens
+from lifesearch_kit.errors import ChatError
+from lifesearch_kit.records import Report, ReportStatus, Task
+from lifesearch_kit.settings import SystemSettings
+from lifesearch_kit.text_protocol import TextProtocol
+from lifesearch_kit.tool_calls import ToolCallsProtocol, Turn, run_calls
+from lifesearch_kit.tools import Tool
+from lifesearch_kit.transcripts import Step, Transcript
+from lifesearch_kit.usage import cost, total
+
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
+
+
+class Loop:
+    """The conversation of one run and what it has taken so far.
+
+    Parameters
+    ----------
+    task, system, chat, tools, run
+        As for `lifesearch_kit.agent.research`.
+    protocol
+        How calls are written.
+    system_prompt
+        With what the protocol has to say.
+    checkpoint
+        Its steps are taken as done; each finished step is added.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        system: SystemSettings,
+        chat: Chat,
+        tools: Sequence[Tool],
+        run: int,
+        protocol: ToolCallsProtocol | TextProtocol,
+        system_prompt: str,
+        checkpoint: Checkpoint,
+    ) -> None:
+        self.task, self.system, self.chat, self.run = task, system, chat, run
+        self.tools = {tool.name: tool for tool in tools}
+        self.protocol, self.system_prompt = protocol, system_prompt
+        asked = [{"role": "system", "content": system_prompt}, {"role": "user", "content": task.query}]
+        self.conversation = Conversation(asked)
+        self.replies: list[Reply] = []
+        self.steps: list[Step] = []
+        self.notes: list[str] = []
+        self.ended = False
+        self.met: ReportStatus | None = None
+        self._taken_out = 0
+        self._checkpoint = checkpoint
+        earlier = checkpoint.steps()
+        for step in earlier:
+            for _ in range(step.taken_out):
+                self.conversation.shorten()
+            self._take(step)
+        self.started = time.perf_counter() - (earlier[-1].elapsed if earlier else 0.0)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds so far, those before an interruption included."""
+        return time.perf_counter() - self.started
+
+    async def step(self, limit: ReportStatus | None) -> None:
+        """One model decision and its tool calls; then `ended` says whether the run has, `met` at which limit."""
+        last, shortened = limit is not None, self._taken_out
+        reply = self._with_usage(await self._decide(last))
+        started = time.perf_counter()
+        turn = self.protocol.read(reply, last=last)
+        results = [] if last else await run_calls(turn.calls, self.tools)
+        waited = time.perf_counter() - started if results else 0.0
+        done = FinishedStep(reply, results, waited, self.elapsed, self._taken_out - shortened, limit)
+        self._checkpoint.add(done)
+        self._take(done, turn)
+
+    async def _decide(self, last: bool) -> Reply:
+        """Ask; where the conversation has outgrown the context, make room by the rule and ask again."""
+        while True:
+            request = self.protocol.request(self.conversation.messages, last=last)
+            request["messages"] = self.conversation.encoded(request["messages"])
+            try:
+                return await self.chat.complete(**request, seed=self.run if self.system.seed_by_run else None)
+            except ChatError as error:
+                count = self.conversation.shorten() if error.cause == "too_long" else 0
+                if not count:
+                    raise
+                self._taken_out += 1
+                where = f"before step {len(self.steps) + 1}"
+                self.notes.append(
+                    f"{count} older result(s) were taken out of the conversation {where}: it was too long"
+                )
+
+    def _take(self, done: FinishedStep, turn: Turn | None = None) -> None:
+        last = done.limit is not None
+        turn = turn or self.protocol.read(done.reply, last=last)
+        self.conversation.add([self._echo(turn.message)])
+        self.conversation.add(self.protocol.hand_back(done.results), results=True)
+        self.conversation.add(turn.told)
+        self.replies.append(turn.answer)
+        self.steps.append(self._record(turn, done))
+        self.ended, self.met = last or not (turn.calls or turn.told), done.limit
+
+    def _with_usage(self, reply: Reply) -> Reply:
+        """The reply with its tokens counted here where the endpoint reported no usage at all."""
+        usage = reply.usage
+        if (usage.input_tokens, usage.output_tokens) != (None, None):
+            return reply
+        given = sum(written_tokens(message) for message in self.conversation.messages)
+        counted = replace(usage, input_tokens=given, output_tokens=written_tokens(reply.message), estimated=True)
+        return replace(reply, usage=counted)
+
+    def require_tools(self, calls: int) -> None:
+        """Give the run up where a tool was called so often at least and its service failed every time."""
+        results = [one for step in self.steps for one in step.results]
+        for tool in self.tools:
+            own = [one for one in results if one.tool == tool]
+            if len(own) >= calls and all(one.service_failed for one in own):
+                self._checkpoint.remove()
+                raise ChatError(f"the tool {tool} never worked: {own[-1].content}", "transient")
+
+    def limit(self) -> ReportStatus | None:
+        """The limit that is reached, if any."""
+        system = self.system
+        if len(self.replies) >= system.max_steps:
+            return "step_limit"
+        spent = sum(reply.usage.output_tokens or 0 for reply in self.replies)
+        if system.max_output_tokens_total is not None and spent >= system.max_output_tokens_total:
+            return "token_limit"
+        if system.max_cost is not None and sum(cost(one.usage, system) or 0 for one in self.replies) >= system.max_cost:
+            return "cost_limit"
+        return "time_limit" if self.elapsed >= system.max_seconds else None
+
+    def report(self, text: str, status: ReportStatus, *notes: str) -> Report:
+        """The run as a report."""
+        results = [one for step in self.steps for one in step.results]
+        return Report(
+            system=self.system.name,
+            task_id=self.task.task_id,
+            run=self.run,
+            text=text,
+            status=status,
+            iterations=len(self.replies),
+            input_tokens=total([reply.usage.input_tokens for reply in self.replies]),
+            output_tokens=total([reply.usage.output_tokens for reply in self.replies]),
+            reasoning_tokens=total([reply.usage.reasoning_tokens for reply in self.replies]),
+            tool_calls=dict(Counter(one.tool for one in results)),
+            failed_tool_calls=dict(Counter(one.tool for one in results if not one.ok)),
+            estimated_steps=sum(step.estimated for step in self.steps),
+            seconds=self.elapsed,
+            model_seconds=sum(step.seconds for step in self.steps),
+            tool_seconds=sum(step.tool_seconds for step in self.steps),
+            cost=total([cost(reply.usage, self.system) for reply in self.replies]),
+            model=self.replies[-1].model if self.replies else None,
+            notes=(*self._all_notes(), *notes),
+        )
+
+    def transcript(self) -> Transcript:
+        """Everything that was said and done."""
+        return Transcript(
+            system=self.system.name,
+            task_id=self.task.task_id,
+            run=self.run,
+            system_prompt=self.system_prompt,
+            question=self.task.query,
+            steps=tuple(self.steps),
+        )
+
+    def _echo(self, message: dict[str, Any]) -> dict[str, Any]:
+        if self.system.echo_reasoning:
+            return message
+        return {name: value for name, value in message.items() if name not in _REASONING_FIELDS}
+
+    def _record(self, turn: Turn, done: FinishedStep) -> Step:
+        reply, calls, limit = turn.answer, turn.calls, done.limit
+        notes = list(reply.notes)
+        if limit:
+            notes.append(f"last turn, without tools: {limit}")
+        if limit and calls:
+            notes.append(f"{len(calls)} tool call(s) of the last turn were not run")
+        return Step(
+            number=len(self.steps) + 1,
+            message=turn.message,
+            results=tuple(done.results),
+            finish_reason=reply.finish_reason,
+            input_tokens=reply.usage.input_tokens,
+            output_tokens=reply.usage.output_tokens,
+            reasoning_tokens=reply.usage.reasoning_tokens,
+            estimated=reply.usage.estimated,
+            seconds=reply.seconds,
+            tool_seconds=done.tool_seconds,
+            notes=tuple(notes),
+        )
+
+    def _all_notes(self) -> tuple[str, ...]:
+        counted = Counter(note for step in self.steps for note in step.notes)
+        notes = [note if count == 1 else f"{note} ({count} steps)" for note, count in counted.items()]
+        notes += [*self.protocol.notes, *self.notes]
+        models = sorted({reply.model for reply in self.replies if reply.model})
+        if len(models) > 1:
+            notes.append(f"more than one model answered: {', '.join(models)}")
+        return tuple(notes)
