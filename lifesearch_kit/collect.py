@@ -19,7 +19,7 @@ from lifesearch_kit.prefix_order import PrefixOrder
 from lifesearch_kit.records import Judgment, Report
 from lifesearch_kit.settings import ModelSettings, local_address
 from lifesearch_kit.store import Store, select
-from lifesearch_kit.tools import Tool
+from lifesearch_kit.tools import Tools, tools_for
 from lifesearch_kit.workers import Workers
 
 _MOST_WAITING = 32
@@ -27,7 +27,7 @@ _MOST_WAITING = 32
 
 async def run_agents(
     plan: Sequence[Run],
-    tools: Sequence[Tool],
+    tools: Tools,
     store: Store,
     *,
     today: date,
@@ -39,7 +39,7 @@ async def run_agents(
     Parameters
     ----------
     plan, tools, today
-        What is to be run with what; the date is told to the agents.
+        What is to be run with what (tools for all tasks, or what gives those of a task); agents are told the date.
     store
         Keeps each result as it arrives.
     concurrency
@@ -71,7 +71,13 @@ async def run_agents(
         async def make(run: Run, chat: Chat) -> float | None:
             checkpoint = store.checkpoint(run.key)
             report, transcript = await research(
-                run.task, run.system, chat, tools, run=run.number, today=today, checkpoint=checkpoint
+                run.task,
+                run.system,
+                chat,
+                tools_for(tools, run.task),
+                run=run.number,
+                today=today,
+                checkpoint=checkpoint,
             )
             report = report.model_copy(update={"fingerprint": run.fingerprint})
             kept = store.add_report(report, transcript)

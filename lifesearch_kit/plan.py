@@ -16,7 +16,7 @@ from lifesearch_kit.frames import unknown_keys
 from lifesearch_kit.records import Label, Report, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
 from lifesearch_kit.store import Key, Store
-from lifesearch_kit.tools import Tool
+from lifesearch_kit.tools import Tools, tools_for
 
 
 class Run(NamedTuple):
@@ -65,7 +65,7 @@ def choose_tasks(tasks: Sequence[Task], ids: Sequence[str]) -> list[Task]:
 
 
 def plan_runs(
-    tasks: Sequence[Task], systems: Sequence[SystemSettings], tools: Sequence[Tool], *, runs: int, today: date
+    tasks: Sequence[Task], systems: Sequence[SystemSettings], tools: Tools, *, runs: int, today: date
 ) -> list[Run]:
     """Every system on every task, `runs` times; the fingerprint changes with anything that could change the report.
 
@@ -77,12 +77,12 @@ def plan_runs(
     if runs < 1:
         raise InputError(f"runs {runs} plans nothing; give 1 or more")
     texts = {one.name: [prompts.load(name).template for name in prompt_names(one)] for one in systems}
-    means = [(tool.schema, tool.backend) for tool in tools]
+    means = {one.task_id: [(tool.schema, tool.backend) for tool in tools_for(tools, one)] for one in tasks}
     return [
         Run(task, system, number, made_with)
         for system in systems
         for task in tasks
-        for made_with in [fingerprint(task.query, system.identity(), texts[system.name], means, today)]
+        for made_with in [fingerprint(task.query, system.identity(), texts[system.name], means[task.task_id], today)]
         for number in range(1, runs + 1)
     ]
 

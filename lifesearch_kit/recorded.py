@@ -31,7 +31,7 @@ from lifesearch_kit.recorded_files import (
 from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Report, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
 from lifesearch_kit.store import Key, Store, key_of, read_transcript
-from lifesearch_kit.tools import Tool
+from lifesearch_kit.tools import Tools
 from lifesearch_kit.transcripts import Transcript
 
 
@@ -53,7 +53,7 @@ def recorded_reports(
     folder: Path,
     store: Store,
     tasks: Sequence[Task],
-    tools: Sequence[Tool],
+    tools: Tools,
     *,
     today: date,
     runs: int | None = None,

@@ -180,9 +180,10 @@ def test_half_characters_do_not_stop_the_keeping(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_a_failed_service(tmp_path: Path) -> None:
     with Snapshots(tmp_path) as snapshots:
+        captured = snapshots.of(tool(Counting()))
         snapshots._store._database.execute("PRAGMA query_only = ON")
         with pytest.raises(ToolError, match="cannot be read or written") as caught:
-            run(snapshots.of(tool(Counting())), url="a")
+            run(captured, url="a")
     assert caught.value.service_failed
 
 

@@ -25,6 +25,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS snapshots (
     tool TEXT, backend TEXT, arguments TEXT, failed INTEGER NOT NULL, content BLOB NOT NULL, captured TEXT NOT NULL,
     PRIMARY KEY (tool, backend, arguments));
+CREATE TABLE IF NOT EXISTS tools (tool TEXT, backend TEXT, PRIMARY KEY (tool, backend));
 CREATE TABLE IF NOT EXISTS snapshot_set (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), id TEXT NOT NULL);
 """
 
@@ -101,10 +102,15 @@ class SnapshotStore:
         """All that is kept, in the order of its capture."""
         return self._select("ORDER BY captured, rowid", ())
 
+    def note_tool(self, tool: str, backend: str) -> None:
+        """Keep that a tool was there, whether or not it is ever asked."""
+        self._database.execute("INSERT OR IGNORE INTO tools VALUES (?, ?)", (tool, backend))
+
     def backends(self, tool: str) -> list[str]:
-        """The backends that answers of a tool were captured from."""
-        rows = self._database.execute("SELECT DISTINCT backend FROM snapshots WHERE tool = ? ORDER BY backend", (tool,))
-        return [backend for (backend,) in rows]
+        """The backends that stood behind a tool."""
+        found = "SELECT backend FROM {} WHERE tool = ?"
+        both = f"{found.format('snapshots')} UNION {found.format('tools')} ORDER BY backend"
+        return [backend for (backend,) in self._database.execute(both, (tool, tool))]
 
     def add_all(self, snapshots: Iterable[Snapshot], set_id: str) -> int:
         """Add snapshots of the same set, all or none; an empty file takes the set's id on. Returns how many were new.

@@ -80,6 +80,8 @@ class Snapshots:
 
         The set's id is part of the backend, and whether it is replayed is not: in one set a request has one answer.
         """
+        if not self.replay:
+            self._store.note_tool(tool.name, tool.backend)
 
         async def call(**arguments: Any) -> str:
             snapshot = await self._answer(tool, canonical_arguments(tool, arguments))
@@ -99,7 +101,7 @@ class Snapshots:
         Raises
         ------
         InputError
-            When this is no replay, or answers of that tool were captured from no backend or from several.
+            When this is no replay, or no backend stood behind that tool when it was captured, or several did.
         """
         backends = self._store.backends(name)
         if not self.replay or len(backends) != 1:

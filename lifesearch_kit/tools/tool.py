@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from lifesearch_kit.errors import InputError, ToolError
+from lifesearch_kit.records import Task
 from lifesearch_kit.text import repair
 
 _QUOTED = 200
@@ -124,7 +125,7 @@ class Tool:
             values = "{}"
         if isinstance(values, str):
             try:
-                values = json.loads(values)
+                values = _read_json(values)
             except (ValueError, RecursionError) as error:
                 shown = str(arguments)[:_QUOTED]
                 raise ToolError(f"the arguments are no JSON ({error}): {shown}. {self._expects()}") from None
@@ -142,7 +143,28 @@ class Tool:
         return f"Call {self.name} with one JSON object holding {', '.join(names) or 'nothing'}"
 
 
+def _read_json(text: str) -> Any:
+    """The value of a text, also where it is written several times over, or as JSON inside a JSON string.
+
+    Raises ValueError for text that is no JSON, or holds anything beside that value.
+    """
+    text = text.strip()
+    value, end = json.JSONDecoder().raw_decode(text)
+    if text.replace(text[:end], "").strip():
+        raise ValueError("something else follows the first object; make one call for each")
+    return json.loads(value) if isinstance(value, str) else value
+
+
 def _fits(value: Any, type_name: str | None) -> bool:
     if type_name not in _TYPES:
         return True
     return isinstance(value, _TYPES[type_name]) and (type_name == "boolean" or not isinstance(value, bool))
+
+
+# The same tools for all tasks, or what gives those of a task.
+Tools = Sequence[Tool] | Callable[[Task], Sequence[Tool]]
+
+
+def tools_for(tools: Tools, task: Task) -> Sequence[Tool]:
+    """The tools that agents get for a task."""
+    return tools(task) if callable(tools) else tools
