@@ -130,7 +130,9 @@ def _step(step: Step) -> dict[str, object]:
     calls = [result.tool for result in step.results]
     text = step.message.get("content")
     reasoning = step.message.get("reasoning_content") or step.message.get("reasoning")
-    facts = [f"{step.seconds:.1f} s"] + ([] if step.output_tokens is None else [f"{step.output_tokens:,} tokens"])
+    facts = [f"{step.seconds:.1f} s"] if step.seconds else []
+    if step.output_tokens is not None:
+        facts.append(f"{'about ' if step.estimated else ''}{step.output_tokens:,} tokens")
     return {
         "number": step.number,
         "heading": ", ".join(

@@ -17,6 +17,7 @@ from lifesearch_kit.leaks import leaked_criteria, leaks
 from lifesearch_kit.paths import ROOT
 from lifesearch_kit.records import Task
 from lifesearch_kit.tools.blocklist import Blocklist
+from lifesearch_kit.trajectories import read_trajectories
 from lifesearch_kit.transcripts import Step, ToolResult, Transcript
 
 REAL = Path(os.environ.get("LIFESEARCH_REAL_DATA", ROOT.parent / "shared" / "real"))
@@ -125,28 +126,11 @@ def test_no_line_break_hides_a_criterion(around: str, blanks: list[str]) -> None
     assert len(leaked_criteria([transcript([result(f"{around} {quoted}{around}")])], [task(LONG)])) == 1
 
 
-def real_transcripts(count: int) -> list[Transcript]:
-    """Conversations of a real agent: calls and results stand in the text of the messages."""
-    transcripts = []
-    for at, line in enumerate(TRAJECTORIES.read_text("utf-8").splitlines()[:count]):
-        messages = json.loads(line)["messages"][2:]
-        steps = []
-        for number, said in enumerate(messages[::2], start=1):
-            call = re.search(r"<tool_call>\s*(.*?)\s*</tool_call>", said["content"], re.S)
-            told = messages[number * 2 - 1]["content"] if call and len(messages) > number * 2 - 1 else None
-            results = (result(told, call[1], "search"),) if call and told else ()
-            steps.append(Step(number=number, message={"content": said["content"]}, results=results))
-        transcripts.append(
-            Transcript(system="webdancer", task_id=str(at), run=1, system_prompt="p", question="q", steps=tuple(steps))
-        )
-    return transcripts
-
-
 @pytest.mark.skipif(
     not TRAJECTORIES.is_file(), reason="set LIFESEARCH_REAL_DATA to a folder that holds webdancer_trajectories/"
 )
 def test_every_mention_in_a_real_agents_transcripts_is_found() -> None:
-    transcripts = real_transcripts(40)
+    transcripts = read_trajectories(TRAJECTORIES, "webdancer")[:40]
     results = [one for each in transcripts for step in each.steps for one in step.results]
     assert len(results) >= 40
     found = leaks(transcripts, Blocklist(["en.wikipedia.org", "reddit.com/r/*"]))
