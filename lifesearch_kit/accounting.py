@@ -75,7 +75,7 @@ class Budget:
 
     A unit of work goes out only while what was spent, and for each unit under way as much as the dearest one took,
     leave room for another such; until the first has ended, alone. So the limit is passed only by what a unit costs
-    beyond the dearest before it.
+    beyond the dearest before it. Where the first unit's cost cannot be told, none follows.
 
     Parameters
     ----------
@@ -94,11 +94,15 @@ class Budget:
         self.limit = limit
         self.spent = 0.0
         self._dearest: float | None = None
+        self._unknown = False
         self._under_way = 0
         self._changed = asyncio.Event()
 
     def __str__(self) -> str:
-        return "no budget" if self.limit is None else f"budget {self.limit:,.2f}, spent {self.spent:,.2f}"
+        if self.limit is None:
+            return "no budget"
+        unknown = ", and what a call costs is unknown, as its endpoint reports no usable usage" if self._unknown else ""
+        return f"budget {self.limit:,.2f}, spent {self.spent:,.2f}{unknown}"
 
     def require_prices(self, settings: Iterable[ModelSettings]) -> None:
         """Raise InputError naming each configuration whose cost could not be told from its prices."""
@@ -129,11 +133,12 @@ class Budget:
         self.spent += (self._dearest or 0.0) if cost is None else cost
         if cost is not None:
             self._dearest = max(cost, self._dearest or 0.0)
+        self._unknown = self._unknown or (cost is None and self._dearest is None)
         self._changed.set()
 
     def _has_room(self) -> bool:
         if self.limit is None:
             return True
         if self._dearest is None:
-            return not self._under_way and self.limit > 0
+            return not self._under_way and self.limit > 0 and not self._unknown
         return self.spent + (self._under_way + 1) * self._dearest <= self.limit

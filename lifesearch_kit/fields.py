@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationInfo
 
 from lifesearch_kit.errors import InputWarning
-from lifesearch_kit.text import strip_invisible
+from lifesearch_kit.text import replace_lone_surrogates, strip_invisible
 
 _DIGITS = 16
 _ENCODER = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=str)
@@ -66,9 +66,15 @@ def _as_date(value: Any) -> Any:
     return value
 
 
+def _whole(value: Any) -> Any:
+    return replace_lone_surrogates(value)[0] if isinstance(value, str) else value
+
+
+# What models and vendors say: always storable.
+Said = Annotated[str, BeforeValidator(_whole)]
 Text = Annotated[str, BeforeValidator(_not_blank)]
 Id = Annotated[str, BeforeValidator(_not_blank), BeforeValidator(_as_name)]
 Day = Annotated[date, BeforeValidator(_as_date)]
 Count = Annotated[int, Field(ge=0)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Notes = Annotated[tuple[str, ...], Field(strict=False)]
+Notes = Annotated[tuple[Said, ...], Field(strict=False)]

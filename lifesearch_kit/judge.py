@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
 from lifesearch_kit.chat import Chat, Reply
 from lifesearch_kit.checks import Check, encoded_messages, verdict_format
+from lifesearch_kit.conversation import written_tokens
 from lifesearch_kit.errors import ChatError, InputWarning
 from lifesearch_kit.records import Judgment
 from lifesearch_kit.usage import cost, total
 from lifesearch_kit.verdict import Verdict, read_verdict
 
 _ASKED_AGAIN = ("unparseable", "truncated")
+_COUNTED_HERE = "its tokens were counted here"
 _WITHOUT_FORMAT = "asked without response_format, which the endpoint refused"
 
 
@@ -47,7 +50,7 @@ async def _ask_for_verdict(check: Check, chat: Chat) -> tuple[Verdict, list[Repl
     verdict = Verdict(None, "error")
     while len(replies) <= check.judge.unjudged_retries:
         try:
-            reply = await _ask(check, chat)
+            reply = _with_usage(await _ask(check, chat), check)
         except ChatError as error:
             if not replies and error.kind != "request":
                 raise
@@ -85,10 +88,23 @@ async def _ask(check: Check, chat: Chat) -> Reply:
         except ChatError as error:
             if error.parameter != "response_format":
                 raise
-            told = f"{error}; it is asked without from now on, and its judgments say so"
+            told = (
+                f"configuration {judge.name!r} is asked without response_format from now on, and its judgments say so, "
+                f"since the endpoint refuses it; structured_output: false asks without at once. Its words: {error}"
+            )
             warnings.warn(told, InputWarning, stacklevel=2)
     reply = await chat.complete(messages)
     return replace(reply, notes=(*reply.notes, _WITHOUT_FORMAT))
+
+
+def _with_usage(reply: Reply, check: Check) -> Reply:
+    """The reply with its tokens counted here where the endpoint reported no usage, so that a budget can be kept."""
+    usage = reply.usage
+    if (usage.input_tokens, usage.output_tokens) != (None, None):
+        return reply
+    given = sum(written_tokens(json.loads(message)) for message in encoded_messages(check))
+    counted = replace(usage, input_tokens=given, output_tokens=written_tokens(reply.message), estimated=True)
+    return replace(reply, usage=counted, notes=(*reply.notes, _COUNTED_HERE))
 
 
 def _judgment(check: Check, verdict: Verdict, replies: Sequence[Reply]) -> Judgment:

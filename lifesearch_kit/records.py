@@ -14,7 +14,7 @@ from typing import Any, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from lifesearch_kit.errors import InputWarning
-from lifesearch_kit.fields import Amount, Count, Day, Id, Notes, Text, begin_fingerprint
+from lifesearch_kit.fields import Amount, Count, Day, Id, Notes, Said, Text, begin_fingerprint
 from lifesearch_kit.text import canonical
 
 Language = Literal["zh", "en"]
@@ -134,7 +134,7 @@ class Report(Record):
     system: Id
     task_id: Id
     run: int = Field(default=1, ge=1)
-    text: str
+    text: Said
     status: ReportStatus = "answered"
     iterations: Count | None = None
     input_tokens: Count | None = None
@@ -147,7 +147,7 @@ class Report(Record):
     model_seconds: Amount | None = None
     tool_seconds: Amount | None = None
     cost: Amount | None = None
-    model: str | None = None
+    model: Said | None = None
     transcript: str | None = None
     fingerprint: str = ""
     notes: Notes = ()
@@ -172,10 +172,10 @@ class Judgment(Record):
     repeat: int = Field(default=1, ge=1)
     satisfied: bool | None
     status: JudgmentStatus = "ok"
-    reason: str = ""
-    raw: str = ""
-    finish_reason: str | None = None
-    model: str | None = None
+    reason: Said = ""
+    raw: Said = ""
+    finish_reason: Said | None = None
+    model: Said | None = None
     input_tokens: Count | None = None
     cached_tokens: Count | None = None
     output_tokens: Count | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from lifesearch_kit.fields import Count, Id, Notes
+from lifesearch_kit.fields import Count, Id, Notes, Said
 from lifesearch_kit.records import Record
 
 
@@ -15,8 +15,8 @@ class ToolResult(Record):
 
     call_id: str
     tool: str
-    arguments: str
-    content: str
+    arguments: Said
+    content: Said
     ok: bool
     service_failed: bool = False
     seconds: float = 0.0

@@ -56,6 +56,14 @@ def read_usage(raw: Any) -> Usage:
     notes: list[str] = []
     counts = {what: _count(raw, names, notes) for what, names in _SPELLINGS.items()}
     given, output, reasoning, total = (counts[what] for what in ("input", "output", "reasoning", "total"))
+    if given is not None and "prompt_tokens" not in raw and "cache_read_input_tokens" in raw:
+        # In this spelling what a cache served, or was filled with, is not among the input tokens.
+        given += (counts["cached"] or 0) + (_count(raw, ("cache_creation_input_tokens",), notes) or 0)
+    elif given is not None and (counts["cached"] or 0) > given:
+        notes.append(
+            f"suspicious usage: {counts['cached']} cached tokens in {given} input tokens; both are taken as input"
+        )
+        given += counts["cached"] or 0
     if output is None:
         notes.append("the endpoint reports no output tokens")
     else:

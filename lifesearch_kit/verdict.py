@@ -10,13 +10,27 @@ from typing import Any, NamedTuple
 from lifesearch_kit.records import JudgmentStatus
 from lifesearch_kit.text import fold
 
-_THINKING = re.compile(r"(?:\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z))+", re.DOTALL | re.IGNORECASE)
-_SPEAKS_OF_A_VERDICT = re.compile(r"satisf|true|false|\bpass|\bfail|\bmet\b|满足|符合|通过", re.IGNORECASE)
+_THINKING = re.compile(
+    r"(?:\s*<((?:[a-z_]+:)?(?:think|thinking|thought|reasoning))\b[^<>]*>.*?(?:</\1>|\Z))+", re.DOTALL | re.IGNORECASE
+)
+# Marks of a chat's or an answer's beginning and end, which say nothing.
+_MARKS = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?(?:answer|output|json|result|s)>|\ufeff", re.IGNORECASE)
+_WORDS_AFTER = re.compile(r"\w")
+# What a reply says of its verdict before the object: the last word decides, as a sentence may weigh both.
+_STATED = re.compile(
+    r"(?:verdict|answer|decision|judge?ment|conclusion|satisfied|结论|判定|判断|裁决|答案)[\s*_`\"'”]*(?:is|as|为|是|[:：=])+[\s*_`\"'“]*"
+    r"(?P<no>false|no\b|not\b|fail|unmet|unsatisf|missing|partial|不|未|没|否)?(?P<yes>true|yes|pass|met\b|satisf|通过|满足|符合|达标|是)?",
+    re.IGNORECASE,
+)
+_INTRODUCES_A_QUOTATION = re.compile(
+    r"(?:report|response|text|quot|plant|says|states|contains|line|报告|回复|回答|原文|引用|写道|植入)[^\n]*[:：]\s*(?:(?:```|~~~)\w*)?\s*\Z",
+    re.IGNORECASE,
+)
 _MOST_OBJECTS = 100
 _VERDICT, _REASON = r'"satisfied"\s*:\s*(true|false)', r'"reason"\s*:\s*"((?:(?!"satisfied"\s*:).)*)"'
 # Either order of the two fields: a judge that gives its reason first must not lose verdicts that the other one keeps.
 _UNESCAPED_REASON = re.compile(rf"\{{\s*(?:{_VERDICT}\s*,\s*{_REASON}|{_REASON}\s*,\s*{_VERDICT})\s*\}}", re.DOTALL)
-_FENCE = re.compile(r"\A\s*(?:```|~~~)\w*\s*\n|\n\s*(?:```|~~~)\s*\Z")
+_FENCE = re.compile(r"\A\s*(?:```|~~~)\w*\s*|\s*(?:```|~~~)\s*\Z")
 _WORDS = {"true": True, "false": False}
 
 
@@ -33,10 +47,10 @@ class Verdict:
 def read_verdict(reply: str) -> Verdict:
     """Read a judge's reply.
 
-    Accepted is one JSON object with `satisfied`, alone on its line or lines, whether or not a code fence, prose before
-    it or a thinking block surrounds it. An object inside a sentence is a quotation. Wherever they stand, two objects
-    that disagree leave the rubric unjudged, and so do words after the object that speak of a verdict: a judge who
-    quotes what a report planted cannot be misread.
+    Accepted is one JSON object with `satisfied`, alone on its line or lines, in a code fence or not, behind a thinking
+    block or prose. An object inside a sentence is a quotation, and so is one that a line such as "The report says:"
+    introduces. Wherever they stand, two objects that disagree leave the rubric unjudged, and so do any words after the
+    object, and words before it that state the other verdict: a judge who quotes what a report planted is not misread.
 
     Returns
     -------
@@ -45,7 +59,7 @@ def read_verdict(reply: str) -> Verdict:
         value is neither true nor false.
     """
     thinking = _THINKING.match(reply)
-    text = reply[thinking.end() if thinking else 0 :].strip()
+    text = _MARKS.sub("", reply[thinking.end() if thinking else 0 :]).strip()
     if not text:
         return Verdict(None, "unparseable", "the reply holds no text")
     objects, broken = _objects(text)
@@ -56,9 +70,18 @@ def read_verdict(reply: str) -> Verdict:
     if len({verdict.satisfied for verdict, _ in verdicts}) > 1:
         return Verdict(None, "unparseable", "the reply holds verdicts that disagree")
     verdict, last = standing[-1]
-    if _SPEAKS_OF_A_VERDICT.search(text, last.end):
-        return Verdict(None, "unparseable", "the reply goes on to speak of a verdict after the object that holds one")
-    return verdict
+    if _WORDS_AFTER.search(text, last.end):
+        return Verdict(None, "unparseable", "the reply goes on after the object that holds a verdict")
+    fault = _fault_before(text[: standing[0][1].start], verdict)
+    return Verdict(None, "unparseable", fault) if fault else verdict
+
+
+def _fault_before(words: str, verdict: Verdict) -> str:
+    """Why words before the object leave its verdict in doubt."""
+    stated = [bool(one["yes"]) and not one["no"] for one in _STATED.finditer(words) if one["yes"] or one["no"]]
+    if stated and verdict.satisfied is not None and stated[-1] != verdict.satisfied:
+        return "the reply states the other verdict before the object that holds one"
+    return "the object that holds a verdict is a quotation" if _INTRODUCES_A_QUOTATION.search(words) else ""
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -69,6 +92,7 @@ class _Found(NamedTuple):
     """An object in a reply; `alone` where nothing else stands on its first and last line."""
 
     fields: _Pairs
+    start: int
     end: int
     alone: bool
 
@@ -88,15 +112,15 @@ def _objects(text: str) -> tuple[list[_Found], bool]:
             continue
         if tried > _MOST_OBJECTS:
             return objects, True
-        begins_line = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+        begins_line = not _FENCE.sub("", text[text.rfind("\n", 0, start) + 1 : start]).strip()
         try:
             fields, end = decoder.raw_decode(text, start)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # a number of thousands of digits is a ValueError too
             if begins_line and start < last_mention:
                 return objects, True
             continue
         ends_line = not text[end:].split("\n", 1)[0].strip(" \t`~")
-        objects.append(_Found(fields, end, begins_line and ends_line))
+        objects.append(_Found(fields, start, end, begins_line and ends_line))
     return objects, False
 
 
@@ -126,4 +150,6 @@ def _with_unescaped_reason(text: str) -> Verdict:
     if match is None:
         return Verdict(None, "unparseable", "the reply holds no verdict in the form that was asked for")
     satisfied, reason = (match[1], match[2]) if match[1] else (match[4], match[3])
+    if "{" in reason or "}" in reason:
+        return Verdict(None, "unparseable", "the reply holds more than one object, one of them unreadable")
     return Verdict(_WORDS[satisfied], "ok", reason, ("unescaped quotation marks in the reason",))

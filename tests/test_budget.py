@@ -28,6 +28,16 @@ def graded(folder, plan, budget, concurrency=4):
         return list(store.select_judgments(check.key for check in plan)), summary
 
 
+def test_a_budget_that_cannot_be_kept_stops_behind_the_first_call(loopback, tmp_path):
+    # 40 tokens in all, of which 25 are hidden: what they cost, nobody can tell.
+    hidden = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40}
+    loopback.script[:] = [completion('{"satisfied": true, "reason": "r"}', usage=hidden)] * 8
+    plan = plan_checks(TASKS, REPORTS, [judge(loopback, **PRICES)])
+    _, summary = graded(tmp_path, plan, Budget(100.0))
+    assert (summary.done, len(loopback.requests)) == (1, 1)
+    assert "what a call costs is unknown" in str(summary)
+
+
 def test_a_spent_budget_stops_with_all_kept_and_a_larger_one_goes_on(loopback, tmp_path):
     plan = plan_checks(TASKS, REPORTS, [judge(loopback, **PRICES)])
     loopback.script[:] = [YES] * 8

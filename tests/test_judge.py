@@ -14,6 +14,7 @@ from lifesearch_kit.errors import ChatError, InputWarning
 from lifesearch_kit.judge import judge_rubric
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
+from lifesearch_kit.token_counts import estimate_tokens
 
 RUBRIC = Rubric(rubric_id="R1", criterion="The response should name the port of Selwick.", weight=0.8)
 TASK = Task(task_id="t", language="en", domain="d", query="Which port?", rubrics=(RUBRIC,))
@@ -83,9 +84,19 @@ def test_without_a_verdict_the_rubric_is_unjudged(loopback, reply, status):
     assert judgment.reason
 
 
-def test_a_missing_usage_block_costs_nothing_but_the_knowledge(loopback):
+def test_tokens_without_a_usage_block_are_counted_here_so_that_a_budget_holds(loopback):
     judgment = judged(loopback, completion(YES, usage=NO_USAGE), input_price=1.0, output_price=1.0)
-    assert (judgment.satisfied, judgment.output_tokens, judgment.cost) == (True, None, None)
+    texts = [message["content"] for message in loopback.requests[0]["messages"]]
+    assert judgment.input_tokens == sum(estimate_tokens(text) for text in texts)
+    assert judgment.output_tokens == estimate_tokens(YES)
+    assert judgment.cost == pytest.approx((judgment.input_tokens + judgment.output_tokens) / 1e6)
+    assert "its tokens were counted here" in judgment.notes
+
+
+def test_half_a_character_in_a_reason_costs_no_verdict(loopback):
+    judgment = judged(loopback, completion('{"satisfied": true, "reason": "\\ud83d half"}'))
+    assert (judgment.satisfied, judgment.reason) == (True, "\ufffd half")
+    judgment.model_dump_json().encode()
 
 
 def test_a_report_beyond_the_limit_is_unjudged_without_a_call(loopback):
@@ -183,6 +194,7 @@ def test_the_defaults_that_an_identity_leaves_out_stay_what_they_are():
         "max_steps": 100,
         "max_output_tokens_total": None,
         "max_seconds": 3600.0,
+        "max_cost": None,
     }
 
 
