@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 from lifesearch_kit.accounting import Budget, Summary
 from lifesearch_kit.agent import research
+from lifesearch_kit.arrivals import Arrivals, Refusals
 from lifesearch_kit.chat import Chat
 from lifesearch_kit.checks import Check
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.judge import judge_rubric
+from lifesearch_kit.own_agents import OwnAgent, require_agents, run_own_agent
 from lifesearch_kit.plan import Run
 from lifesearch_kit.prefix_order import PrefixOrder
-from lifesearch_kit.records import Judgment, Report
+from lifesearch_kit.records import Report
 from lifesearch_kit.settings import ModelSettings, local_address
 from lifesearch_kit.store import Store, select
 from lifesearch_kit.tools import Tools, tools_for
 from lifesearch_kit.workers import Workers
-
-_MOST_WAITING = 32
 
 
 async def run_agents(
@@ -68,24 +66,24 @@ async def run_agents(
         todo = [run for run in plan if run.key not in stored]
         summary = Summary("agent runs", planned=len(plan), skipped=len(plan) - len(todo))
 
-        async def make(run: Run, chat: Chat) -> float | None:
-            checkpoint = store.checkpoint(run.key)
-            report, transcript = await research(
-                run.task,
-                run.system,
-                chat,
-                tools_for(tools, run.task),
-                run=run.number,
-                today=today,
-                checkpoint=checkpoint,
-            )
+        settings = {run.system.name: run.system for run in todo}
+        functions = require_agents([one for one in settings.values() if isinstance(one, OwnAgent)])
+
+        async def make(run: Run, chats: Mapping[str, Chat]) -> float | None:
+            system, own, checkpoint = run.system, tools_for(tools, run.task), store.checkpoint(run.key)
+            if isinstance(system, OwnAgent):
+                function = functions.get(system.name)
+                made = run_own_agent(run.task, system, own, run=run.number, today=today, function=function)
+            else:
+                chat = chats[system.name]
+                made = research(run.task, system, chat, own, run=run.number, today=today, checkpoint=checkpoint)
+            report, transcript = await made
             report = report.model_copy(update={"fingerprint": run.fingerprint})
             kept = store.add_report(report, transcript)
             checkpoint.remove()
             summary.add(kept)
             return kept.cost
 
-        settings = {run.system.name: run.system for run in todo}
         begun = {run.system.name for run in plan if run.key in stored}
         order = PrefixOrder(todo, lambda run: run.key)
         workers = Workers(order, lambda run: run.system, make, begun, summary, budget or Budget())
@@ -129,11 +127,12 @@ async def grade(plan: Sequence[Check], store: Store, *, concurrency: int = 16, b
         judged = store.judged()
         todo = [check for check in plan if check.key not in judged]
         summary = Summary("judgments", planned=len(plan), skipped=len(plan) - len(todo))
-        arrivals = _Arrivals(store, summary)
+        arrivals, refusals = Arrivals(store, summary), Refusals(concurrency)
 
-        async def make(check: Check, chat: Chat) -> float | None:
-            judgment = await judge_rubric(check, chat)
+        async def make(check: Check, chats: Mapping[str, Chat]) -> float | None:
+            judgment = await judge_rubric(check, chats[check.judge.name])
             arrivals.add(judgment)
+            refusals.note(check, judgment)
             return judgment.cost
 
         settings = {check.judge.name: check.judge for check in todo}
@@ -147,44 +146,7 @@ async def grade(plan: Sequence[Check], store: Store, *, concurrency: int = 16, b
         return summary
 
 
-class _Arrivals:
-    """Judgments on their way into the store: what arrives in one turn of the event loop is kept in one transaction.
-
-    A transaction each would take longer than all else that is done here for a call.
-    """
-
-    def __init__(self, store: Store, summary: Summary) -> None:
-        self._store, self._summary = store, summary
-        self._waiting: list[Judgment] = []
-        self._error: sqlite3.Error | None = None
-
-    def add(self, judgment: Judgment) -> None:
-        """Keep a judgment before the event loop waits for anything again; raises what hindered an earlier one."""
-        self._waiting.append(judgment)
-        if self._error:
-            raise self._error
-        # A baseline answers without a turn of the event loop.
-        if len(self._waiting) >= _MOST_WAITING:
-            self.keep()
-        elif len(self._waiting) == 1:
-            asyncio.get_running_loop().call_soon(self._try)
-
-    def keep(self) -> None:
-        """Keep what has arrived."""
-        if self._waiting:
-            self._store.add_judgments(self._waiting)
-            for judgment in self._waiting:
-                self._summary.add(judgment)
-            self._waiting.clear()
-
-    def _try(self) -> None:
-        try:
-            self.keep()
-        except sqlite3.Error as error:
-            self._error = error
-
-
-def require_keys(settings: Sequence[ModelSettings], *, live_tools: bool) -> None:
+def require_keys(settings: Sequence[ModelSettings | OwnAgent], *, live_tools: bool) -> None:
     """Check that the environment holds every key that a run will need, and the address of a model on this machine.
 
     Raises
@@ -194,7 +156,7 @@ def require_keys(settings: Sequence[ModelSettings], *, live_tools: bool) -> None
     """
     needed: dict[str, list[str]] = {"SERPER_API_KEY": ["web search"]} if live_tools else {}
     for one in settings:
-        if not one.runs_here:
+        if isinstance(one, ModelSettings) and not one.runs_here:
             needed.setdefault(one.api_key_env, []).append(one.name)
     faults = [
         f"set the environment variable {variable}, which {', '.join(users)} needs, to its key"

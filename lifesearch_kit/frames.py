@@ -134,6 +134,18 @@ def labels_frame(labels: Iterable[Label], tasks: Iterable[Task] = (), reports: I
     return _unique(frame.astype({"satisfied": "bool", "stale": "boolean"}), LABEL_KEY, "label", "satisfied")
 
 
+def stale_labels(labels: Iterable[Label], tasks: Iterable[Task], reports: Iterable[Report]) -> list[str]:
+    """Faults of labels whose question, report or criterion is another one now, one sentence each."""
+    records = list(labels)
+    now = _subjects(tasks, reports, {(one.system, one.task_id, one.run, one.rubric_id) for one in records})
+    return [
+        f"label of {one.annotator!r} for system {one.system!r}, task {one.task_id!r}, run {one.run}, rubric "
+        f"{one.rubric_id!r}: the question, report or criterion has changed since; label it again or remove it"
+        for one in records
+        if _stale(one, now)
+    ]
+
+
 def unknown_keys(
     tasks: Sequence[Task] | None,
     reports: Sequence[Report] | None,

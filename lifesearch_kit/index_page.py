@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from lifesearch_kit.execution import Outcome
 from lifesearch_kit.html_templates import fill
 
 _ROWS_SHOWN = 12
+# The file beside it holds every digit.
+_LONG_NUMBER = re.compile(r"\A-?\d+\.\d{3,}(?:e-?\d+)?\Z")
 
 
 @dataclass(frozen=True)
@@ -82,4 +85,10 @@ def _read_figure(folder: Path, slug: str) -> _Figure:
     record = json.loads((folder / f"{slug}.json").read_text(encoding="utf-8"))
     with (folder / f"{slug}.csv").open(encoding="utf-8-sig", newline="") as file:
         header, *rows = list(csv.reader(file)) or [[]]
-    return _Figure(slug, record["caption"], record["notice"], header, rows[:_ROWS_SHOWN], len(rows))
+    shown = [[_LONG_NUMBER.sub(_shortened, cell) for cell in row] for row in rows[:_ROWS_SHOWN]]
+    return _Figure(slug, record["caption"], record["notice"], header, shown, len(rows))
+
+
+def _shortened(number: re.Match[str]) -> str:
+    value = float(number[0])
+    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}"

@@ -36,11 +36,17 @@ async def judge_rubric(check: Check, chat: Chat) -> Judgment:
     ChatError
         When the endpoint cannot be reached or refuses every call; nothing was judged then.
     """
-    limit, characters = check.judge.max_report_characters, len(check.report.text)
-    if limit is not None and characters > limit:
-        length = f"the report on task {check.task.task_id!r} has {characters} characters"
-        return _judgment(check, Verdict(None, "error", f"{length}; the judge's limit is {limit}"), [])
+    if is_too_long(check):
+        length = f"the report on task {check.task.task_id!r} has {len(check.report.text)} characters"
+        limit = f"the judge's limit is {check.judge.max_report_characters}"
+        return _judgment(check, Verdict(None, "error", f"{length}; {limit}"), [])
     return _judgment(check, *await _ask_for_verdict(check, chat))
+
+
+def is_too_long(check: Check) -> bool:
+    """Whether the report is beyond the judge's limit, so that it is not asked."""
+    limit = check.judge.max_report_characters
+    return limit is not None and len(check.report.text) > limit
 
 
 async def _ask_for_verdict(check: Check, chat: Chat) -> tuple[Verdict, list[Reply]]:

@@ -12,7 +12,8 @@ from lifesearch_kit.agent import prompt_names
 from lifesearch_kit.checks import Check, check_of, prompt_name
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import fingerprint
-from lifesearch_kit.frames import unknown_keys
+from lifesearch_kit.frames import stale_labels, unknown_keys
+from lifesearch_kit.own_agents import OwnAgent
 from lifesearch_kit.records import Label, Report, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
 from lifesearch_kit.store import Key, Store
@@ -23,7 +24,7 @@ class Run(NamedTuple):
     """One agent run to be made."""
 
     task: Task
-    system: SystemSettings
+    system: SystemSettings | OwnAgent
     number: int
     fingerprint: str
 
@@ -65,7 +66,7 @@ def choose_tasks(tasks: Sequence[Task], ids: Sequence[str]) -> list[Task]:
 
 
 def plan_runs(
-    tasks: Sequence[Task], systems: Sequence[SystemSettings], tools: Tools, *, runs: int, today: date
+    tasks: Sequence[Task], systems: Sequence[SystemSettings | OwnAgent], tools: Tools, *, runs: int, today: date
 ) -> list[Run]:
     """Every system on every task, `runs` times; the fingerprint changes with anything that could change the report.
 
@@ -76,13 +77,22 @@ def plan_runs(
     """
     if runs < 1:
         raise InputError(f"runs {runs} plans nothing; give 1 or more")
-    texts = {one.name: [prompts.load(name).template for name in prompt_names(one)] for one in systems}
+    texts = {
+        one.name: [prompts.load(name).template for name in prompt_names(one)]
+        for one in systems
+        if isinstance(one, SystemSettings)
+    }
     means = {one.task_id: [(tool.schema, tool.backend) for tool in tools_for(tools, one)] for one in tasks}
     return [
         Run(task, system, number, made_with)
         for system in systems
         for task in tasks
-        for made_with in [fingerprint(task.query, system.identity(), texts[system.name], means[task.task_id], today)]
+        for made_with in [
+            # An agent of one's own is handed more of the task than its question.
+            fingerprint(task.query, system.identity(), task.language, task.cutoff, means[task.task_id], today)
+            if isinstance(system, OwnAgent)
+            else fingerprint(task.query, system.identity(), texts[system.name], means[task.task_id], today)
+        ]
         for number in range(1, runs + 1)
     ]
 
@@ -108,12 +118,13 @@ def plan_checks(
     Raises
     ------
     InputError
-        Naming each report whose task is unknown, each label whose rubric or report is, a report or a judge's name that
-        stands twice, and a prompt that asks for what a judge is not given.
+        Naming each report whose task is unknown, each label whose rubric or report is unknown or has changed since, a
+        report or a judge's name that stands twice, and a prompt that asks for what a judge is not given.
     """
     if repeats < 1:
         raise InputError(f"repeats {repeats} plans nothing; give 1 or more")
     faults = unknown_keys(tasks, reports, None, labels) + _repeated(reports, judges)
+    faults += stale_labels(labels, tasks, reports)
     if faults:
         raise InputError(faults)
     names = {name for judge in judges for name in (judge.prompt_en, judge.prompt_zh)}

@@ -45,7 +45,10 @@ def steps_down(scores: pd.DataFrame, rng: np.random.Generator, resamples: int = 
 
 def unsettled_words(scores: pd.DataFrame) -> str:
     """Say which systems could change places if unjudged rubrics were judged and missing reports were there."""
-    pairs = unsettled_pairs(system_scores(scores))
+    table = system_scores(scores)
+    if len(table) < 2:
+        return "There is one system alone, so there is no order that could change."
+    pairs = unsettled_pairs(table)
     if pairs.empty:
         return "No unjudged rubric and no missing report could change the order of these systems."
     named = [f"{row.system_a} and {row.system_b}" for row in pairs.head(_PAIRS_SHOWN).itertuples()]
@@ -53,17 +56,32 @@ def unsettled_words(scores: pd.DataFrame) -> str:
     return f"Unjudged rubrics and missing reports could change the order of {'; '.join(named)}{more}."
 
 
-def unjudged_causes(results: Results, judge: str = "") -> str:
-    """Say how many rubrics the judge whose verdicts count left unjudged, why, and in which systems' reports."""
-    if results.judgments is None:
+def unjudged_causes(results: Results, scores: pd.DataFrame | None, judge: str = "") -> str:
+    """Say whose verdicts count, how many rubrics that judge left unjudged, why, and in which systems' reports.
+
+    Parameters
+    ----------
+    scores
+        What `graded_reports` gave for the same judge.
+    """
+    if results.judgments is None or scores is None:
         return "There are no judgments, so nothing is known of unjudged rubrics."
-    own = results.judgments[results.judgments["judge"] == choose_judge(results.judgments, judge)]
+    chosen = choose_judge(results.judgments, judge)
+    others = sorted(set(results.judgments["judge"]) - {chosen})
+    also = f" (here too: {', '.join(others)}; name one as `judge`)" if others else ""
+    return f"The verdicts are those of {chosen}{also}. {_unjudged(results.judgments, chosen, scores)}"
+
+
+def _unjudged(judgments: pd.DataFrame, judge: str, scores: pd.DataFrame) -> str:
+    own = judgments[judgments["judge"] == judge]
     counts = own[own["satisfied"].isna()].groupby(["status", "system"], observed=True).size()
+    left = int(scores["unjudged"].sum()) - int(counts.sum())
+    asked = f" {left:,} more rubrics of these reports were not asked yet." if left > 0 else ""
     if counts.empty:
-        return f"Every one of {len(own):,} judgments holds a verdict."
+        return f"Every one of {len(own):,} judgments holds a verdict.{asked}"
     by_cause = counts.groupby("status")
     causes = [unjudged_words(str(status), part.droplevel("status").to_dict()) for status, part in by_cause]
-    return f"Of {len(own):,} judgments, {'; '.join(causes)}."
+    return f"Of {len(own):,} judgments, {'; '.join(causes)}.{asked}"
 
 
 def human_ranking(results: Results, scores: pd.DataFrame | None) -> pd.DataFrame | None:

@@ -16,6 +16,7 @@ from lifesearch_kit import offline
 from lifesearch_kit.accounting import Budget, Summary
 from lifesearch_kit.chat import Chat
 from lifesearch_kit.errors import ChatError, InputError
+from lifesearch_kit.own_agents import OwnAgent
 from lifesearch_kit.prefix_order import PrefixOrder
 from lifesearch_kit.settings import ModelSettings
 
@@ -34,7 +35,7 @@ class Workers(Generic[Unit]):
     settings_of
         The configuration that a unit needs.
     make
-        Does a unit with its configuration's client, keeps the result, and returns what it cost (None: unknown).
+        Does a unit with the clients by configuration, keeps the result, and returns what it cost (None: unknown).
     begun
         Names of configurations that did something in an earlier call.
     summary
@@ -46,8 +47,8 @@ class Workers(Generic[Unit]):
     def __init__(
         self,
         order: PrefixOrder[Unit],
-        settings_of: Callable[[Unit], ModelSettings],
-        make: Callable[[Unit, Chat], Awaitable[float | None]],
+        settings_of: Callable[[Unit], ModelSettings | OwnAgent],
+        make: Callable[[Unit, Mapping[str, Chat]], Awaitable[float | None]],
         begun: set[str],
         summary: Summary,
         budget: Budget,
@@ -59,7 +60,7 @@ class Workers(Generic[Unit]):
         self._last: dict[str, ChatError] = {}
         self._in_a_row, self._failed, self._done = Counter[str](), Counter[str](), Counter[str]()
 
-    async def run(self, settings: Sequence[ModelSettings], concurrency: int) -> None:
+    async def run(self, settings: Sequence[ModelSettings | OwnAgent], concurrency: int) -> None:
         """Work through the order.
 
         Raises
@@ -72,12 +73,13 @@ class Workers(Generic[Unit]):
         """
         if concurrency < 1:
             raise InputError(f"concurrency {concurrency} runs nothing; give 1 or more")
-        self._budget.require_prices(settings)
+        models = [one for one in settings if isinstance(one, ModelSettings)]
+        self._budget.require_prices(models)
         started = time.perf_counter()
         most_in_a_row = max(_FAILURES_IN_A_ROW, 2 * concurrency)
         todo = self._summary.planned - self._summary.skipped
         async with AsyncExitStack() as stack:
-            self._chats = await open_chats(settings, stack)
+            self._chats = await open_chats(models, stack)
             progress = stack.enter_context(tqdm(total=todo, desc=self._summary.what, disable=not todo, mininterval=0.5))
             try:
                 async with asyncio.TaskGroup() as group:
@@ -110,7 +112,7 @@ class Workers(Generic[Unit]):
         name = settings.name
         took: float | None = 0.0
         try:
-            took = await self._make(unit, self._chats[name])
+            took = await self._make(unit, self._chats)
             self._in_a_row[name] = 0
             self._done[name] += 1
         except ChatError as error:

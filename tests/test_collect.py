@@ -18,9 +18,11 @@ from loopback import completion
 from lifesearch_kit.collect import grade, require_keys, run_agents
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.plan import day_told, plan_checks, plan_runs
-from lifesearch_kit.records import Label, Report, Rubric, Task
+from lifesearch_kit.own_agents import OwnAgent
+from lifesearch_kit.records import Label, Report, Rubric, Task, subject_fingerprint
 from lifesearch_kit.settings import JudgeSettings, SystemSettings, parse_settings
 from lifesearch_kit.store import Store, read_transcript
+from lifesearch_kit.tools import Tool, function_schema
 
 TODAY = date(2026, 9, 30)
 RUBRICS = tuple(Rubric(rubric_id=f"R{n}", criterion=f"Criterion {n}.", weight=n / 10) for n in range(5))
@@ -375,3 +377,61 @@ def test_wrong_keys_are_told_together_before_anything_is_planned():
         "system 's' has 2 reports on task 'a', run 1; keep one, or number the runs",
         "the name 'j' stands for 2 judges; give each configuration its own",
     )
+
+
+def test_an_endpoint_that_refuses_every_request_stops_its_judge(loopback, tmp_path):
+    tasks = [TASKS[0].model_copy(update={"task_id": f"t{number}"}) for number in range(8)]
+    reports = [Report(system="s", task_id=task.task_id, text="Report.") for task in tasks]
+    refused = (400, {"error": {"message": "Invalid request parameters"}})
+    loopback.script[:] = [refused] * 32
+    plan = plan_checks(tasks, reports, [judge(loopback)])
+    with pytest.raises(ChatError, match="Invalid request parameters"):
+        graded(tmp_path, plan, concurrency=2)
+    assert 12 <= len(loopback.requests) <= 14
+    # A single report that is refused, as one beyond the model's context, is that report's own affair.
+    loopback.requests.clear()
+    loopback.script[:] = [refused] * 4 + [YES] * 28
+    judgments, _ = graded(tmp_path / "one", plan, concurrency=1)
+    assert [one.status for one in judgments] == ["error"] * 4 + ["ok"] * 28
+
+
+def test_a_label_of_another_text_is_told_before_anything_is_planned():
+    fields = {"system": "s", "task_id": "a", "rubric_id": "R1", "annotator": "x", "satisfied": True}
+    fresh = subject_fingerprint(TASKS[0], RUBRICS[1], REPORTS[0])
+    judges = [JudgeSettings(name="j", model="m")]
+    assert plan_checks(TASKS, REPORTS, judges, labels=[Label(**fields, fingerprint=fresh), Label(**fields)])
+    with pytest.raises(InputError, match="'x' for system 's', task 'a', run 1, rubric 'R1': .* has changed since"):
+        plan_checks(TASKS, REPORTS, judges, labels=[Label(**fields, fingerprint="another")])
+
+
+def test_agents_of_ones_own_are_collected_beside_models(loopback, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "async def answer(task, tools):\n    found = await tools[0].run({'query': task.query})\n    return f'# {found}'\n"
+    )
+    own = OwnAgent(name="mine", version="1", function=f"{tmp_path / 'mine.py'}:answer")
+    model = SystemSettings(name="model", model="m", base_url=loopback.chat_url, max_retries=0)
+
+    async def search(query: str) -> str:
+        return f"results for {query}"
+
+    tools = [Tool("search", function_schema("search"), search)]
+
+    def made(agent):
+        with Store(tmp_path / "run") as store:
+            plan = plan_runs(TASKS, [agent, model], tools, runs=1, today=TODAY)
+            return asyncio.run(run_agents(plan, tools, store, today=TODAY))
+
+    loopback.script[:] = [completion("# Report")] * 2
+    reports, summary = made(own)
+    assert [(one.system, one.text) for one in reports] == [
+        ("mine", "# results for Query a?"),
+        ("mine", "# results for Query b?"),
+        ("model", "# Report"),
+        ("model", "# Report"),
+    ]
+    assert reports[0].tool_calls == {"search": 1}
+    assert summary.done == 4
+    assert made(own)[1].skipped == 4
+    assert made(own.model_copy(update={"version": "2"}))[1].done == 2
+    with pytest.raises(InputError, match="nowhere"):
+        made(own.model_copy(update={"function": "nowhere:answer"}))

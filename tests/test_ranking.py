@@ -70,11 +70,21 @@ def test_unjudged_rubrics_are_told_by_cause_and_system() -> None:
     rows = [("a", "truncated"), ("a", "truncated"), ("b", "truncated"), ("b", "refused"), ("a", "ok")]
     judgments = pd.DataFrame(rows, columns=["system", "status"]).assign(judge="j")
     judgments["satisfied"] = (judgments["status"] == "ok").where(judgments["status"] == "ok").astype("boolean")
-    told = ranking.unjudged_causes(Results(Path(), judgments=judgments), "j")
-    assert told == "Of 5 judgments, 1 unjudged (refused: b 1); 3 unjudged (truncated: a 2, b 1)."
-    whole = Results(Path(), judgments=judgments[judgments["status"] == "ok"])
-    assert ranking.unjudged_causes(whole) == "Every one of 1 judgments holds a verdict."
-    assert "no judgments" in ranking.unjudged_causes(Results(Path()))
+    scores = pd.DataFrame({"unjudged": [4, 0]})
+    told = ranking.unjudged_causes(Results(Path(), judgments=judgments), scores, "j")
+    assert told == (
+        "The verdicts are those of j. Of 5 judgments, 1 unjudged (refused: b 1); 3 unjudged (truncated: a 2, b 1)."
+    )
+    two = pd.concat([judgments[judgments["status"] == "ok"], judgments.assign(judge="k")[:1]])
+    assert ranking.unjudged_causes(Results(Path(), judgments=two), scores.assign(unjudged=18)) == (
+        "The verdicts are those of j (here too: k; name one as `judge`). Every one of 1 judgments holds a verdict. "
+        "36 more rubrics of these reports were not asked yet."
+    )
+    assert "no judgments" in ranking.unjudged_causes(Results(Path()), None)
+
+
+def test_one_system_has_no_order() -> None:
+    assert "one system alone" in ranking.unsettled_words(scored({"a": "111111????"}))
 
 
 def test_a_ranking_without_the_scores_ranks_is_ranked_by_the_scores() -> None:
