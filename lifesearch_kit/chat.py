@@ -22,7 +22,7 @@ from lifesearch_kit.chat_errors import (
 )
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.event_stream import is_stream, read_stream
-from lifesearch_kit.redaction import redact
+from lifesearch_kit.redaction import add_key_variable, redact
 from lifesearch_kit.reply import Reply, read_reply
 from lifesearch_kit.settings import ModelSettings, local_address
 from lifesearch_kit.text import encode
@@ -82,6 +82,7 @@ class Chat:
         self.settings = settings
         if settings.is_offline and http_client is None:
             raise InputError(f"configuration {settings.name!r} is offline; pass the client of the built-in baselines")
+        add_key_variable(settings.api_key_env)
         self.key = "" if settings.runs_here else os.environ.get(settings.api_key_env, "").strip()
         if not self.key and not settings.runs_here and http_client is None:
             raise InputError(
@@ -180,7 +181,8 @@ class Chat:
             said = Fault(redact(f"{error.message} {error.__cause__ or ''}".strip(), self.key))
             return explain(said, None, "no answer", self.settings, body)
         text = redact(error.response.text, self.key)
-        payload = _parse(text)
+        content = text.encode()
+        payload = read_stream(content) if is_stream(content) else _parse(text)
         first_status = error.response.extensions.get(_FIRST_STATUS)
         if first_status is not None:
             said, shown = (

@@ -58,6 +58,7 @@ _PERMANENT = re.compile(
     _HOPELESS + r"|not exist|not allowed|unsupported|not supported|invalid.{0,20}(request|param|value|argument)", re.I
 )
 _REASONING = re.compile(r"reasoning_(?:content|details)|thought.?signature|thinking|\breasoning(?![ _]?effort)", re.I)
+_WANTED = re.compile(r"missing|must (have|include|contain|be (passed|sent|provided|present|included))|缺少", re.I)
 _STRUCTURED = re.compile(r"response.?format|json.?schema|json.?object|structured.?output|guided.?(json|decoding)", re.I)
 _REMEDIES = {
     "response_format": "set structured_output: false for a judge, protocol: text for a system",
@@ -69,8 +70,12 @@ _REMEDIES = {
     "tools": "choose a model that can call tools",
     "tool_choice": "choose a model that can call tools",
 }
+# What some vendors say instead of an error where their own machines failed in the middle of a reply.
+_BROKEN_OFF = ("error", "network_error", "insufficient_system_resource")
 _STREAM_ONLY = re.compile(
-    r"only.{0,20}support.{0,10}stream|must.{0,20}stream|stream.{0,20}(required|must|only)|仅支持流", re.I
+    r"(only|must|require|enable|set).{0,20}(?<![a-z])stream|(?<![a-z])stream.{0,20}(required|must|only|=\s?false)"
+    r"|non.?stream|[仅只]支持\s?(流|stream)|非流式",
+    re.I,
 )
 _STREAM_REMEDY = "set extra_body: {stream: true, stream_options: {include_usage: true}}"
 
@@ -100,7 +105,7 @@ def fault_of_body(payload: Any) -> Fault | None:
         return read_fault(other, "the body holds no choice")
     if choices[0].get("error"):
         return read_fault(choices[0]["error"])
-    if choices[0].get("finish_reason") == "error":
+    if choices[0].get("finish_reason") in _BROKEN_OFF:
         return Fault("the provider broke off the reply")
     if not isinstance(choices[0].get("message"), dict):
         return Fault("the choice holds no message")
@@ -214,9 +219,12 @@ def _refused_setting(
     echo = getattr(settings, "echo_reasoning", None)
     has_history = len(body["messages"]) > len(("system", "user"))
     if echo is not None and has_history and _REASONING.search(f"{fault.message} {fault.param or ''}"):
+        about = "it is about reasoning text in the history"
+        if echo and _WANTED.search(fault.message):
+            return "stop", f"{about}, which went back as it came: something on the way to the model drops it"
         switch = str(not echo).lower()
         remedy = f"set echo_reasoning: {switch} (now {str(echo).lower()})"
-        return "stop", f"it is about reasoning text in the history: {remedy}"
+        return "stop", f"{about}: {remedy}"
     return None
 
 

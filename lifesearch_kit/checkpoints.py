@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,8 @@ class Checkpoint:
         if self.path is None:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        entry = {**asdict(step), "results": [one.model_dump(mode="json") for one in step.results]}
+        reply = {**vars(step.reply), "usage": vars(step.reply.usage)}
+        entry = {**vars(step), "reply": reply, "results": [one.model_dump(mode="json") for one in step.results]}
         with self.path.open("ab") as file:
             file.write(redact_secrets(json.dumps(entry)).encode() + b"\n")
 

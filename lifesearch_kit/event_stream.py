@@ -27,25 +27,27 @@ def read_stream(content: bytes) -> dict[str, Any] | None:
     whole: dict[str, Any] = {}
     choice: dict[str, Any] = {}
     done = seen = False
-    for data in _events(content):
+    for event, data in _events(content):
         if data.strip() == _DONE:
             done = True
             continue
         try:
             chunk = json.loads(data)
         except (ValueError, RecursionError):
-            return None
+            return {"error": {"message": data}} if event == "error" else None
         if not isinstance(chunk, dict):
             return None
         if chunk.get("error"):
             return chunk
+        if "error" in (event, chunk.get("object"), chunk.get("type")):
+            return {"error": chunk}
         seen = True
         choices = chunk.pop("choices", None)
         whole |= {name: value for name, value in chunk.items() if value is not None}
         for part in choices if isinstance(choices, list) else []:
             if isinstance(part, dict) and part.get("index") in (0, None):
                 delta = part.pop("delta", None) or part.pop("message", None)
-                choice |= {name: value for name, value in part.items() if value is not None}
+                choice |= {name: value for name, value in part.items() if value not in (None, "")}
                 if isinstance(delta, dict):
                     choice["message"] = _joined(choice.get("message", {}), delta)
     if not seen:
@@ -59,17 +61,19 @@ def read_stream(content: bytes) -> dict[str, Any] | None:
     return {**whole, "choices": [choice] if choice else []}
 
 
-def _events(content: bytes) -> list[str]:
-    """The data of each event (HTML standard, server-sent events)."""
-    events: list[str] = []
-    lines: list[str] = []
+def _events(content: bytes) -> list[tuple[str, str]]:
+    """The name and data of each event (HTML standard, server-sent events)."""
+    events: list[tuple[str, str]] = []
+    name, lines = "", list[str]()
     text = content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     for line in (*text.split("\n"), ""):
         if line.startswith("data:"):
             lines.append(line[5:].removeprefix(" "))
-        elif not line and lines:
-            events.append("\n".join(lines))
-            lines = []
+        elif line.startswith("event:"):
+            name = line[6:].strip()
+        elif not line:
+            events += [(name, "\n".join(lines))] if lines else []
+            name, lines = "", []
     return events
 
 
@@ -98,11 +102,26 @@ def _without_index(call: Any) -> Any:
 def _joined_parts(whole: list[Any], pieces: list[Any]) -> list[Any]:
     parts = list(whole)
     for piece in pieces:
-        number = piece.get("index") if isinstance(piece, dict) else None
-        numbers = [part.get("index") if isinstance(part, dict) else None for part in parts]
-        place = numbers.index(number) if number is not None and number in numbers else None
+        place = _place(parts, piece)
         if place is None:
             parts.append(piece)
         else:
             parts[place] = _joined(parts[place], piece)
     return parts
+
+
+def _place(parts: list[Any], piece: Any) -> int | None:
+    """Which part a piece goes on with; None for a new one."""
+    if not isinstance(piece, dict):
+        return None
+    function, number, call_id = piece.get("function"), piece.get("index"), piece.get("id")
+    begins = isinstance(function, dict) and bool(function.get("name"))
+    numbers = [part.get("index") if isinstance(part, dict) else None for part in parts]
+    if number is None:
+        # Without a number, arguments without a name are the rest of the call before.
+        return len(parts) - 1 if parts and isinstance(function, dict) and not begins else None
+    if number not in numbers:
+        return None
+    place = len(numbers) - 1 - numbers[::-1].index(number)
+    # Some endpoints give every call the same number. An id alone tells nothing: others make a new one for each piece.
+    return None if begins and call_id and parts[place].get("id") not in (None, "", call_id) else place

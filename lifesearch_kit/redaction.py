@@ -2,36 +2,70 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable
-from urllib.parse import quote
+from functools import lru_cache
 
 # Shorter ones are stand-ins for endpoints that ask for no key, and may be ordinary words.
 _KEY_LENGTH = 8
 # Variables whose values are keys, whoever asks for them: any of them may turn up in what a tool brings.
-_KEY_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)S?\Z", re.I)
-_NO_KEY = re.compile(r"[/~.]|\w+://|\S*\s")
+_KEY_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?(?:_?\d+)?\Z", re.I)
+# A path, an address, a sentence, one ordinary word, a number: in a record they are something else.
+_NO_KEY = re.compile(r"[/~.]|\w+://|\S*\s|(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,16}|\d{1,15})\Z")
+
+
+# Variables that hold keys whatever they are called: those that a profile or a tool names.
+_named: set[str] = set()
+
+
+def add_key_variable(name: str) -> None:
+    """Say that an environment variable holds a key; `known_secrets` then holds its value, too."""
+    _named.add(name)
 
 
 def redact(text: str, key: str) -> str:
-    """The text with `[key]` for each place where the key stands. To be called before the text is cut or parsed."""
-    return text.replace(key, "[key]") if len(key) >= _KEY_LENGTH else text
+    """The text with `[key]` for each place where the key stands, also as an address or JSON spells it.
+
+    To be called before the text is cut or parsed.
+    """
+    if len(key) < _KEY_LENGTH:
+        return text
+    part, pattern = _pattern(key)
+    return pattern.sub("[key]", text) if part in text else text
 
 
 def known_secrets() -> tuple[str, ...]:
-    """Values of the environment variables that are named like keys, in each spelling in which a record may hold them.
+    """Values of the environment variables that hold keys, by their name or as a profile says, the longest first.
 
-    Paths, addresses and sentences are no keys, whatever their variable is called.
+    Paths, addresses, sentences, ordinary words and numbers are no keys, whatever their variable is called.
     """
-    keys = {value.strip() for name, value in os.environ.items() if _KEY_NAME.search(name)}
-    keys = {key for key in keys if len(key) >= _KEY_LENGTH and not _NO_KEY.match(key)}
-    return tuple(sorted({form for key in keys for form in (key, json.dumps(key)[1:-1], quote(key, safe=""))}))
+    # Names alone first: to read the whole environment takes longer than all else that is done here for a tool call.
+    keys = {os.environ.get(name, "").strip() for name in os.environ if name in _named or _is_key_name(name)}
+    # One key may be the beginning of another.
+    return tuple(sorted((key for key in keys if len(key) >= _KEY_LENGTH and not _NO_KEY.match(key)), key=len)[::-1])
 
 
 def redact_secrets(text: str, secrets: Iterable[str] | None = None) -> str:
     """The text without `secrets`: `known_secrets`, where they are not given."""
     for secret in known_secrets() if secrets is None else secrets:
-        text = text.replace(secret, "[key]")
+        text = redact(text, secret)
     return text
+
+
+@lru_cache(maxsize=1024)
+def _is_key_name(name: str) -> bool:
+    return bool(_KEY_NAME.search(name))
+
+
+@lru_cache(maxsize=64)
+def _pattern(key: str) -> tuple[str, re.Pattern[str]]:
+    """The longest part of a key that has one spelling, which is looked for first, and a pattern for the whole."""
+    part = max(re.findall(r"[A-Za-z0-9]*", key), key=len)
+    return part, re.compile("".join(one if one.isascii() and one.isalnum() else _spelled(one) for one in key))
+
+
+def _spelled(sign: str) -> str:
+    """A sign percent-encoded, as JSON's number of it, or as it is behind any backslashes; each also encoded anew."""
+    percent = "".join(f"%(?:25)*{byte:02x}" for byte in sign.encode("utf-8", "replace"))
+    return rf"(?:(?i:{percent}|\\+u{ord(sign):04x})|\\*{re.escape(sign)})"

@@ -9,12 +9,14 @@ from typing import Any
 from lifesearch_kit.text import repair
 from lifesearch_kit.usage import Usage, read_usage
 
-_TRUNCATED = ("length", "max_tokens", "model_length")
+_TRUNCATED = ("length", "max_tokens", "model_length", "model_context_window_exceeded")
 _REFUSED = ("content_filter", "refusal", "safety", "sensitive")
 _LEGACY_CALL = "the reply holds a legacy function_call, which was not run: the endpoint must send tool_calls"
 _CALL_IN_TEXT = "the text holds what looks like a tool call; it was not run: the server must parse tool calls"
+_NO_LIST = "tool_calls of the reply is no list, so no call was run"
+_NO_CALL = "the endpoint says that the reply ends in tool calls, and it holds none"
 # Notes that matter where calls are expected in a field of their own.
-CALLS_NOT_RUN = (_LEGACY_CALL, _CALL_IN_TEXT)
+CALLS_NOT_RUN = (_LEGACY_CALL, _CALL_IN_TEXT, _NO_LIST, _NO_CALL)
 _REASONING_PARTS = ("reasoning", "thinking", "redacted_thinking")
 # Reasoning that a server left in the content. A lone closing tag further down may as well be what a report shows.
 _INLINE_REASONING = re.compile(r"\A\s*<(think|thinking)>.*?(?:</\1>|\Z)", re.S)
@@ -73,11 +75,11 @@ def read_reply(payload: dict[str, Any], seconds: float = 0.0) -> Reply:
     usage = read_usage(payload.get("usage"))
     text, refusals, notes = _read_content(message.get("content"))
     calls = message.get("tool_calls")
-    notes += _calls_not_run(message, text) if not calls else []
+    finish, model = choice.get("finish_reason"), payload.get("model")
+    notes += _calls_not_run(message, text, finish) if not isinstance(calls, list) or not calls else []
     if halves:
         notes.append(f"{halves} lone surrogate(s) in the reply were replaced")
     said_no = message.get("refusal")
-    finish, model = choice.get("finish_reason"), payload.get("model")
     return Reply(
         message=message,
         text=text,
@@ -115,11 +117,15 @@ def _read_content(content: Any) -> tuple[str, list[str], list[str]]:
     return text, refusals, notes
 
 
-def _calls_not_run(message: dict[str, Any], text: str) -> list[str]:
+def _calls_not_run(message: dict[str, Any], text: str, finish: Any) -> list[str]:
     """Notes on calls in a form that is not read, so that a message without calls is not mistaken for a report."""
     notes = []
     if message.get("function_call"):
         notes.append(_LEGACY_CALL)
     if _WRITTEN_CALL.search(text):
         notes.append(_CALL_IN_TEXT)
+    if message.get("tool_calls"):
+        notes.append(_NO_LIST)
+    elif finish == "tool_calls":
+        notes.append(_NO_CALL)
     return notes

@@ -21,6 +21,7 @@ from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import fingerprint
 from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Record, Report
 from lifesearch_kit.redaction import known_secrets, redact_secrets
+from lifesearch_kit.sqlite_files import open_database
 from lifesearch_kit.transcripts import Transcript
 
 AnyRecord = TypeVar("AnyRecord", Report, Judgment)
@@ -49,11 +50,8 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._database = sqlite3.connect(self.folder / "run.sqlite", timeout=60, isolation_level=None)
         try:
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.executescript(_SCHEMA)
+            self._database = open_database(self.folder / "run.sqlite", _SCHEMA)
         except sqlite3.DatabaseError as error:
             raise InputError(f"{self.folder / 'run.sqlite'}: is no readable run ({error}); move it away") from None
 

@@ -12,7 +12,6 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
 )
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -24,7 +23,12 @@ def replace_lone_surrogates(text: str) -> tuple[str, int]:
     tuple of str and int
         The text with whole pairs joined and each lone half replaced by U+FFFD, and how many were.
     """
-    if not _LONE_SURROGATE.search(text):
+    # The encoder finds one faster than a search does.
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        pass
+    else:
         return text, 0
     units = text.encode("utf-16-le", "surrogatepass")
     repaired = units.decode("utf-16-le", "replace")

@@ -15,7 +15,6 @@ from lifesearch_kit.errors import ToolError
 from lifesearch_kit.fields import fingerprint
 from lifesearch_kit.redaction import redact_secrets
 from lifesearch_kit.reply import Reply
-from lifesearch_kit.text import replace_lone_surrogates
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.transcripts import ToolResult
 
@@ -111,6 +110,8 @@ async def run_calls(calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> lis
 
     A failure is a result too, and so is a call that takes too long.
     """
+    if len(calls) == 1:
+        return [await _answer(calls[0], tools)]
     places = asyncio.Semaphore(_AT_ONCE)
     return list(await asyncio.gather(*(_run(call, tools, places) for call in calls)))
 
@@ -128,7 +129,8 @@ async def _answer(call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
         if tool is None:
             known = ", ".join(tools) or "none"
             raise ToolError(f"there is no tool {call.name[:_NAME_CHARACTERS]!r}; the tools are {known}")
-        content, ok = await asyncio.wait_for(tool.run(call.arguments), CALL_SECONDS), True
+        async with asyncio.timeout(CALL_SECONDS):
+            content, ok = await tool.run(call.arguments), True
     except TimeoutError:
         content, ok = f"Error: {call.name} took longer than {CALL_SECONDS:g} seconds and was given up", False
     except ToolError as error:
@@ -139,7 +141,7 @@ async def _answer(call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
         call_id=call.call_id,
         tool=call.name[:_NAME_CHARACTERS],
         arguments=call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False),
-        content=redact_secrets(replace_lone_surrogates(content)[0]),
+        content=redact_secrets(content),
         ok=ok,
         service_failed=service_failed,
         seconds=time.perf_counter() - started,

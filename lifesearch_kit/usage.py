@@ -54,6 +54,9 @@ def read_usage(raw: Any) -> Usage:
     if not isinstance(raw, dict):
         return Usage(notes=("the endpoint reports no usage",))
     notes: list[str] = []
+    found = [count for value in raw.values() if (count := _whole_number(value)) is not None]
+    if found and not any(found):
+        return Usage(notes=("the endpoint reports no usage but zeros",))
     counts = {what: _count(raw, names, notes) for what, names in _SPELLINGS.items()}
     given, output, reasoning, total = (counts[what] for what in ("input", "output", "reasoning", "total"))
     if given is not None and "prompt_tokens" not in raw and "cache_read_input_tokens" in raw:

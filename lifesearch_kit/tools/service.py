@@ -6,15 +6,17 @@ import asyncio
 import json
 import os
 import re
+import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import Any
 
 import httpx
 
 from lifesearch_kit.errors import InputError, ToolError
-from lifesearch_kit.redaction import redact
+from lifesearch_kit.redaction import add_key_variable, redact
 from lifesearch_kit.text import repair, replace_lone_surrogates
 
 REPLY_BYTES = 20_000_000
@@ -31,6 +33,7 @@ def key_of(variable: str) -> str:
     InputError
         When it holds what no request can carry. What it holds is not shown.
     """
+    add_key_variable(variable)
     key = os.environ.get(variable, "").strip()
     if not re.fullmatch(r"[!-~]*", key):
         raise InputError(f"the environment variable {variable} holds no key: it has a space or characters beyond ASCII")
@@ -62,7 +65,7 @@ class Service:
         ToolError
             With `service_failed`, when no answer came; without, when the answer is too large.
         """
-        client = self.http_client or httpx.AsyncClient()
+        client = self.http_client or httpx.AsyncClient(verify=_certificates())
         try:
             async with asyncio.timeout(self.seconds + WAITS * WAIT_SECONDS):
                 for wait in range(WAITS + 1):
@@ -107,6 +110,12 @@ class Service:
             return status, repair(json.loads(text))[0]
         except (ValueError, RecursionError):
             raise ToolError(f"{self.name} answered HTTP {status} without JSON", service_failed=True) from None
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    # To read them anew for each request takes longer than the request.
+    return httpx.create_ssl_context()
 
 
 def _pause(response: httpx.Response) -> float | None:

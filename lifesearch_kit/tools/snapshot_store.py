@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 import uuid
 import zlib
 from collections.abc import Iterable, Iterator
@@ -16,10 +15,10 @@ from pathlib import Path
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import read_records
 from lifesearch_kit.rows import PathLike
+from lifesearch_kit.sqlite_files import open_database
 from lifesearch_kit.tools.snapshot_records import Request, Snapshot
 
 FILE = "snapshots.sqlite"
-_PATIENCE_SECONDS = 60.0
 _KEY = ("tool", "backend", "arguments")
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS snapshots (
@@ -49,27 +48,11 @@ class SnapshotStore:
         if must_exist and not self.path.is_file():
             raise InputError(f"{self.path}: there are no snapshots to replay; capture them first, or import some")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._database = sqlite3.connect(self.path, timeout=_PATIENCE_SECONDS, isolation_level=None)
         try:
-            self._set_up()
+            self._database = open_database(self.path, _SCHEMA)
+            self._database.execute("INSERT OR IGNORE INTO snapshot_set VALUES (1, ?)", (uuid.uuid4().hex[:8],))
         except sqlite3.DatabaseError as error:
-            self._database.close()
             raise InputError(f"{self.path}: is no readable file of snapshots ({error}); move it away") from None
-
-    def _set_up(self) -> None:
-        give_up = time.monotonic() + _PATIENCE_SECONDS
-        while True:
-            try:
-                self._database.execute("PRAGMA journal_mode = WAL")
-                self._database.execute("PRAGMA synchronous = NORMAL")
-                self._database.executescript(_SCHEMA)
-                self._database.execute("INSERT OR IGNORE INTO snapshot_set VALUES (1, ?)", (uuid.uuid4().hex[:8],))
-                return
-            except sqlite3.OperationalError as error:
-                # SQLite's own time-out does not hold where several processes turn a new file to WAL at once.
-                if "locked" not in str(error) or time.monotonic() > give_up:
-                    raise
-                time.sleep(0.02)
 
     def close(self) -> None:
         """Close the file; everything kept stays."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from lifesearch_kit.errors import InputError, ToolError
 from lifesearch_kit.files import write_jsonl
+from lifesearch_kit.redaction import redact_secrets
 from lifesearch_kit.rows import PathLike
 from lifesearch_kit.text import replace_lone_surrogates
 from lifesearch_kit.tools.snapshot_records import (
@@ -165,7 +166,7 @@ class Snapshots:
             Snapshot(
                 snapshot_set=self.set_id,
                 **request._asdict(),
-                content=replace_lone_surrogates(content)[0],
+                content=redact_secrets(replace_lone_surrogates(content)[0]),
                 failed=failed,
                 captured=datetime.now(UTC).replace(microsecond=0),
             )
@@ -192,7 +193,7 @@ class Snapshots:
 
 
 def _request(tool: Tool, values: Mapping[str, Any]) -> Request:
-    return Request(tool.name, tool.backend, to_json(values))
+    return Request(tool.name, tool.backend, redact_secrets(to_json(values)))
 
 
 def _given(outcome: Snapshot | ToolError) -> Snapshot:

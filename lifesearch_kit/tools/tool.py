@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,7 +152,10 @@ def _read_json(text: str) -> Any:
     value, end = json.JSONDecoder().raw_decode(text)
     if text.replace(text[:end], "").strip():
         raise ValueError("something else follows the first object; make one call for each")
-    return json.loads(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    return value
 
 
 def _fits(value: Any, type_name: str | None) -> bool:

@@ -1,0 +1,36 @@
+"""SQLite files that several processes may open and write at once (a write-ahead log, commits that survive a kill)."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+
+_PATIENCE_SECONDS = 60.0
+
+
+def open_database(path: Path, schema: str) -> sqlite3.Connection:
+    """Open a file, made with the schema when absent.
+
+    Raises
+    ------
+    sqlite3.DatabaseError
+        When it is no database.
+    """
+    database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS, isolation_level=None)
+    give_up = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = NORMAL")
+            database.executescript(schema)
+            return database
+        except sqlite3.OperationalError as error:
+            # SQLite's own time-out does not hold where several processes turn a new file to WAL at once.
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                database.close()
+                raise
+            time.sleep(0.02)
+        except sqlite3.DatabaseError:
+            database.close()
+            raise
