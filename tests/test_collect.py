@@ -17,8 +17,8 @@ from loopback import completion
 
 from lifesearch_kit.collect import grade, require_keys, run_agents
 from lifesearch_kit.errors import ChatError, InputError
-from lifesearch_kit.plan import day_told, plan_checks, plan_runs
 from lifesearch_kit.own_agents import OwnAgent
+from lifesearch_kit.plan import day_told, plan_checks, plan_runs
 from lifesearch_kit.records import Label, Report, Rubric, Task, subject_fingerprint
 from lifesearch_kit.settings import JudgeSettings, SystemSettings, parse_settings
 from lifesearch_kit.store import Store, read_transcript
@@ -400,13 +400,15 @@ def test_a_label_of_another_text_is_told_before_anything_is_planned():
     fresh = subject_fingerprint(TASKS[0], RUBRICS[1], REPORTS[0])
     judges = [JudgeSettings(name="j", model="m")]
     assert plan_checks(TASKS, REPORTS, judges, labels=[Label(**fields, fingerprint=fresh), Label(**fields)])
-    with pytest.raises(InputError, match="'x' for system 's', task 'a', run 1, rubric 'R1': .* has changed since"):
+    with pytest.raises(InputError, match=r"'x' for system 's', task 'a', run 1, rubric 'R1': .* has changed since"):
         plan_checks(TASKS, REPORTS, judges, labels=[Label(**fields, fingerprint="another")])
 
 
 def test_agents_of_ones_own_are_collected_beside_models(loopback, tmp_path):
     (tmp_path / "mine.py").write_text(
-        "async def answer(task, tools):\n    found = await tools[0].run({'query': task.query})\n    return f'# {found}'\n"
+        "async def answer(task, tools):\n"
+        "    found = await tools[0].run({'query': task.query})\n"
+        "    return f'# {found}'\n"
     )
     own = OwnAgent(name="mine", version="1", function=f"{tmp_path / 'mine.py'}:answer")
     model = SystemSettings(name="model", model="m", base_url=loopback.chat_url, max_retries=0)
