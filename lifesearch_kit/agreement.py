@@ -5,21 +5,13 @@ A value that is undefined is None with the reason in words, never 0, 1 or NaN.
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pandas as pd
 
+from lifesearch_kit.annotators import annotator_agreement, annotator_summary, label_counts, refuse_stale
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.measures import (
-    Agreement,
-    RankAgreement,
-    accuracy,
-    clustered_interval,
-    cohen_kappa,
-    mean_defined,
-    rank_agreement,
-)
+from lifesearch_kit.measures import Agreement, accuracy, clustered_interval, cohen_kappa, mean_defined
+from lifesearch_kit.rank_measures import RankAgreement, rank_agreement
 from lifesearch_kit.records import LABEL_KEY, REPORT_KEY
 
 __all__ = [
@@ -27,49 +19,17 @@ __all__ = [
     "RankAgreement",
     "accuracy",
     "annotator_agreement",
+    "annotator_summary",
     "clustered_interval",
     "cohen_kappa",
     "judge_agreement",
+    "label_counts",
     "labelled_rubrics",
     "mean_defined",
     "rank_agreement",
 ]
 
 _SUBJECT = list(LABEL_KEY[:-1])
-
-
-def annotator_agreement(labels: pd.DataFrame) -> pd.DataFrame:
-    """Compare annotators with each other, pair by pair.
-
-    Parameters
-    ----------
-    labels
-        A row a label: system, task_id, run, rubric_id, annotator, satisfied.
-
-    Returns
-    -------
-    DataFrame
-        A row a pair: annotator_a, annotator_b, rubrics (labelled by both), agreeing, accuracy_pct, kappa (missing
-        where undefined), kappa_reason.
-
-    Raises
-    ------
-    InputError
-        For repeated or stale labels.
-    """
-    _refuse_stale(labels)
-    if labels.duplicated([*LABEL_KEY]).any():
-        raise InputError("an annotator labelled the same rubric of the same report more than once; keep one label")
-    wide = labels.pivot(index=_SUBJECT, columns="annotator", values="satisfied")
-    rows = []
-    for first, second in combinations(wide.columns, 2):
-        both = wide[[first, second]].dropna()
-        a, b = both[first].to_numpy(), both[second].to_numpy()
-        kappa = cohen_kappa(a, b)
-        agreeing = int((a == b).sum())
-        rows.append((first, second, len(both), agreeing, _percent(accuracy(a, b)), kappa.value, kappa.reason))
-    columns = ["annotator_a", "annotator_b", "rubrics", "agreeing", "accuracy_pct", "kappa", "kappa_reason"]
-    return pd.DataFrame(rows, columns=columns).astype({"accuracy_pct": "Float64", "kappa": "Float64"})
 
 
 def judge_agreement(
@@ -142,7 +102,7 @@ def labelled_rubrics(labels: pd.DataFrame) -> pd.DataFrame:
     InputError
         When a rubric has several labels or a label is stale.
     """
-    _refuse_stale(labels)
+    refuse_stale(labels)
     several = labels[labels.duplicated(_SUBJECT)]
     if not several.empty:
         raise InputError(
@@ -211,17 +171,3 @@ def _share(counted: np.ndarray, among: np.ndarray) -> float | None:
 
 def _percent(measure: Agreement) -> float | None:
     return None if measure.value is None else 100 * measure.value
-
-
-def _refuse_stale(labels: pd.DataFrame) -> None:
-    if "stale" not in labels:
-        return
-    stale = labels[labels["stale"].fillna(False).astype(bool)]
-    if not stale.empty:
-        raise InputError(
-            [
-                f"label of {row.annotator!r} for system {row.system!r}, task {row.task_id!r}, run {row.run}, rubric"
-                f" {row.rubric_id!r}: the question, report or criterion has changed since; label it again or remove it"
-                for row in stale.itertuples()
-            ]
-        )

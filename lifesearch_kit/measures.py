@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -15,10 +14,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 from lifesearch_kit.errors import InputError
 
-FEW_SYSTEMS = 5
-# Values closer than this share of the largest one are tied: means of the same numbers in another order differ by less.
-_TIE = 1e-9
-
 
 @dataclass(frozen=True)
 class Agreement:
@@ -27,31 +22,6 @@ class Agreement:
     value: float | None
     n: int
     reason: str = ""
-
-
-@dataclass(frozen=True)
-class RankAgreement:
-    """Agreement of two orders of systems.
-
-    Attributes
-    ----------
-    spearman
-        Pearson's correlation of mid-ranks.
-    kendall
-        Kendall's tau-b.
-    systems
-        Those that both lists hold, which the values are about.
-    left_out
-        Those that only one list holds or ranks.
-    warning
-        What to keep in mind, or empty.
-    """
-
-    spearman: Agreement
-    kendall: Agreement
-    systems: tuple[Hashable, ...]
-    left_out: tuple[Hashable, ...]
-    warning: str
 
 
 def accuracy(reference: ArrayLike, other: ArrayLike) -> Agreement:
@@ -80,7 +50,7 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike) -> Agreement:
     if len(first) == 0:
         return Agreement(None, 0, "there are no items")
     if len(labels) == 1:
-        reason = f"both raters gave only {_word(labels[0])}, so chance alone agrees always"
+        reason = f"both raters gave only {label_word(labels[0])}, so chance alone agrees always"
         return Agreement(None, len(first), reason)
     table = np.zeros((len(labels), len(labels)))
     np.add.at(table, (numbers[: len(first)], numbers[len(first) :]), 1)
@@ -135,66 +105,6 @@ def mean_defined(measures: Iterable[Agreement]) -> Agreement:
     return Agreement(float(np.mean(values)), len(values), reason)
 
 
-def rank_agreement(
-    x: Mapping[str, float] | pd.Series,
-    y: Mapping[str, float] | pd.Series,
-    *,
-    x_best: Literal["highest", "lowest"] = "highest",
-    y_best: Literal["highest", "lowest"] = "highest",
-) -> RankAgreement:
-    """Compare two rankings of systems; +1 means the same order from best to worst.
-
-    Parameters
-    ----------
-    x, y
-        A value for each system; values that differ by rounding errors only are tied. Systems that only one list holds,
-        or that have a missing value, are left out and named.
-    x_best, y_best
-        Which end is the best: ``lowest`` for ranks with 1 as the best, ``highest`` for scores.
-
-    Raises
-    ------
-    InputError
-        When a system has several values in one list, or an end is not known.
-    """
-    for name, best in (("x_best", x_best), ("y_best", y_best)):
-        if best not in ("highest", "lowest"):
-            raise InputError(f"{name}={best!r} is not known; choose 'highest' or 'lowest'")
-    values = {"x": pd.Series(x, dtype=float), "y": pd.Series(y, dtype=float)}
-    for name, one in values.items():
-        if one.index.has_duplicates:
-            twice = ", ".join(map(repr, one.index[one.index.duplicated()].unique()))
-            raise InputError(f"{name}: {twice} has several values; give each system one")
-    table = pd.DataFrame(values)
-    both = table.dropna()
-    a = _places(both["x"].to_numpy()) * (-1 if x_best == "lowest" else 1)
-    b = _places(both["y"].to_numpy()) * (-1 if y_best == "lowest" else 1)
-    n = len(both)
-    reason = ""
-    if n < 2:
-        reason = f"{n} system{'s' if n != 1 else ''} in both lists: an order needs two"
-    elif len(set(a)) == 1 or len(set(b)) == 1:
-        reason = "one list ties all systems, so it has no order"
-    measures = [
-        Agreement(None, n, reason) if reason else Agreement(float(function(a, b).statistic), n)
-        for function in (stats.spearmanr, stats.kendalltau)
-    ]
-    few = f"with {n} of at least {FEW_SYSTEMS} systems the value says little, as few orders are possible"
-    left_out = tuple(table.index.difference(both.index, sort=False))
-    return RankAgreement(measures[0], measures[1], tuple(both.index), left_out, few if n < FEW_SYSTEMS else "")
-
-
-def _places(values: np.ndarray) -> np.ndarray:
-    """Place of each value from the lowest up, 0, 1, 2 …; ties share one."""
-    order = np.argsort(values, kind="stable")
-    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
-    with np.errstate(invalid="ignore"):
-        steps = np.diff(values[order]) > _TIE * largest
-    places = np.empty(len(values), dtype=int)
-    places[order] = np.append(0, np.cumsum(steps))[: len(values)]
-    return places
-
-
 def _pair(a: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     first, second = np.asarray(a, dtype=object), np.asarray(b, dtype=object)
     if len(first) != len(second):
@@ -204,5 +114,6 @@ def _pair(a: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def _word(label: object) -> str:
+def label_word(label: object) -> str:
+    """Pass or Fail for a verdict, any other label as it is written."""
     return {True: "Pass", False: "Fail"}[bool(label)] if isinstance(label, (bool, np.bool_)) else repr(label)

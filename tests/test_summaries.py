@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from lifesearch_kit import summaries
+from lifesearch_kit.agreement import rank_agreement
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.frames import judgments_frame, labels_frame, reports_frame, rubrics_frame, tasks_frame
 from lifesearch_kit.judge_summaries import judge_interval_words, judge_summary, rank_words, reference_labels
-from lifesearch_kit.measures import rank_agreement
 from lifesearch_kit.provenance import (
     BASELINE_JUDGE,
     BASELINES,

@@ -1,4 +1,4 @@
-"""The score beside something else: what a run took, how people rank."""
+"""The score beside what a run took."""
 
 from __future__ import annotations
 
@@ -48,36 +48,3 @@ def score_against(
     finish(ax, f"Score against {label.split(',')[0]}", note, grid="both")
     label_points(ax, rows[column].tolist(), rows["score_pct"].tolist(), [wrap(one, 24, 2) for one in rows["system"]])
     return ax
-
-
-def rank_slopes(rankings: pd.DataFrame, looks: Mapping[str, Look], *, note: str, ax: Axes | None = None) -> Axes:
-    """How people rank the systems and how the score ranks them, joined by a line a system; rank 1 is on top.
-
-    Parameters
-    ----------
-    rankings
-        Columns system, human_rank and score_rank; a system without a score_rank stands on the left alone.
-    """
-    ax = ax or new_axes(6.5, 1.6 + 0.45 * len(rankings))
-    for row in rankings.to_dict("records"):
-        look = looks[row["system"]]
-        ends = [row["human_rank"], row["score_rank"]]
-        ax.plot([0, 1], ends, color=look.color, marker=look.marker, markersize=9, linewidth=2, markeredgecolor=EDGE)
-    for side, column, ha, dx in ((0, "human_rank", "right", -12), (1, "score_rank", "left", 12)):
-        for rank, tied in rankings.groupby(column)["system"]:
-            text = wrap(", ".join(tied), 30, 3)
-            ax.annotate(
-                f"{rank:g}  {text}" if side else f"{text}  {rank:g}",
-                (side, float(str(rank))),
-                xytext=(dx, 0),
-                textcoords="offset points",
-                ha=ha,
-                va="center",
-            )
-    ax.set(xlim=(-0.9, 1.9))
-    ax.set_xticks([0, 1], labels=["rank by people", "rank by score"])
-    ax.yaxis.set_visible(False)
-    ax.spines[["left", "bottom"]].set_visible(False)
-    ax.tick_params(length=0)
-    ax.invert_yaxis()
-    return finish(ax, "Do people rank the reports as the score does?", note, grid=None)
