@@ -61,8 +61,8 @@ def judge_agreement(
         fail_recall_pct (share of agreeing verdicts on rubrics labelled Pass and labelled Fail, all repeats together;
         missing without any), balanced_accuracy_pct (the mean of the two, which no constant verdict raises over 50),
         passed_pct (what the judge passes, of what it judged), label_passed_pct (what the label passes, of the same),
-        consistent and
-        self_consistency_pct (rubrics with one verdict in all repeats, of those judged in all; missing for one repeat),
+        complete (rubrics judged in all repeats, where there are several), consistent and self_consistency_pct (those of
+        them with one verdict in all repeats; missing for one repeat),
         majority_correct, undecided, majority_vote_pct (of decided ones), kappa of the majority vote (missing where
         undefined), kappa_reason.
 
@@ -91,7 +91,8 @@ def judge_agreement(
             for value, part in groups
         ]
     shares = [name for name in rows[0] if name.endswith("_pct")]
-    return pd.DataFrame(rows).astype(dict.fromkeys([*shares, "kappa"], "Float64"))
+    types = dict.fromkeys([*shares, "kappa"], "Float64") | {"consistent": "Int64"}
+    return pd.DataFrame(rows).astype(types)
 
 
 def labelled_rubrics(labels: pd.DataFrame) -> pd.DataFrame:
@@ -144,7 +145,8 @@ def _compare(label: pd.Series, verdicts: pd.DataFrame) -> dict[str, object]:
         "balanced_accuracy_pct": None if of_pass is None or of_fail is None else (of_pass + of_fail) / 2,
         "passed_pct": _share(judged & (given == 1), judged),
         "label_passed_pct": _share(judged & (truth[:, None] == 1), judged),
-        "consistent": int(consistent.sum()),
+        "complete": int(complete.sum()),
+        "consistent": int(consistent.sum()) if complete.any() else None,
         "self_consistency_pct": 100 * consistent.sum() / complete.sum() if complete.any() else None,
         "majority_correct": int((majority == (truth[decided] == 1)).sum()),
         "undecided": int((judged.any(axis=1) & ~decided).sum()),

@@ -12,7 +12,7 @@ from lifesearch_kit.results import Results
 _COLUMNS = [
     *("judge", "reports", "rubrics", "repeats", "judged", "unjudged", "correct", "accuracy_pct", "low_pct", "high_pct"),
     *("constant_pct", "pass_recall_pct", "fail_recall_pct", "balanced_accuracy_pct", "passed_pct", "label_passed_pct"),
-    *("consistent", "self_consistency_pct", "majority_correct", "majority_vote_pct", "undecided", "kappa"),
+    *("complete", "consistent", "self_consistency_pct", "majority_correct", "majority_vote_pct", "undecided", "kappa"),
 ]
 _UNKNOWN = (
     *("constant_pct", "pass_recall_pct", "fail_recall_pct", "balanced_accuracy_pct", "passed_pct", "label_passed_pct"),
@@ -56,8 +56,8 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
         (95%, see `judge_interval_words`),
         constant_pct (what one verdict throughout would reach: the share of the more frequent label), pass_recall_pct,
         fail_recall_pct, balanced_accuracy_pct, passed_pct and label_passed_pct (see `judge_agreement`),
-        consistent (rubrics with one verdict in all repeats), self_consistency_pct, majority_correct, majority_vote_pct,
-        undecided (even votes), kappa. From a judges.csv, what that does not say is missing; its percentages are shown
+        complete (rubrics judged in all of several repeats), consistent (those with one verdict), self_consistency_pct,
+        majority_correct, majority_vote_pct, undecided (even votes), kappa. From a judges.csv, what that does not say is missing; its percentages are shown
         with the whole counts that they are, of rubrics x repeats or of rubrics, where one rounds to them as printed.
     """
     if results.judgments is not None and results.labels is not None:
@@ -77,6 +77,7 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
             low_pct=100 * low,
             high_pct=100 * high,
             correct=_whole_counts(table["mean_accuracy_pct"], decisions),
+            complete=rubrics,
             consistent=_whole_counts(table["self_consistency_pct"], rubrics),
             majority_correct=_whole_counts(table["majority_vote_pct"], rubrics),
         )
