@@ -57,8 +57,9 @@ def judge_summary(results: Results, reference: str = "", by: str | None = None) 
         constant_pct (what one verdict throughout would reach: the share of the more frequent label), pass_recall_pct,
         fail_recall_pct, balanced_accuracy_pct, passed_pct and label_passed_pct (see `judge_agreement`),
         complete (rubrics judged in all of several repeats), consistent (those with one verdict), self_consistency_pct,
-        majority_correct, majority_vote_pct, undecided (even votes), kappa. From a judges.csv, what that does not say is missing; its percentages are shown
-        with the whole counts that they are, of rubrics x repeats or of rubrics, where one rounds to them as printed.
+        majority_correct, majority_vote_pct, undecided (even votes), kappa. From a judges.csv, what that does not say is
+        missing; its percentages are shown with the whole counts that they are, of rubrics x repeats or of rubrics,
+        where one rounds to them as printed.
     """
     if results.judgments is not None and results.labels is not None:
         labels = reference_labels(results.labels, reference)
