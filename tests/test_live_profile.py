@@ -42,6 +42,7 @@ def write_profile(folder, loopback, **changes):
         "judges": [{**one, **model} for one in source["judges"]],
     }
     path = folder / "live.yaml"
+    del source["judge_results"]  # of notebook 09
     path.write_text(yaml.safe_dump({**source, **wanted, **changes}), "utf-8")
     lines = (ROOT / "data" / "demo" / "tasks.jsonl").read_text("utf-8").splitlines()[:2]
     (folder / "tasks.jsonl").write_text("\n".join(lines), "utf-8")

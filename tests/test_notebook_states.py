@@ -17,7 +17,14 @@ from lifesearch_kit.paths import FIGURES, NOTEBOOKS, ROOT
 from lifesearch_kit.records import Judgment, Report, Rubric, Task
 
 PROFILE = "notebook-states-test"
-BOOKS = ("01_tasks_and_rubrics", "05_main_results", "06_tokens_vs_score", "07_failure_cases", "08_human_agreement")
+BOOKS = (
+    "01_tasks_and_rubrics",
+    "05_main_results",
+    "06_tokens_vs_score",
+    "07_failure_cases",
+    "08_human_agreement",
+    "09_how_sure",
+)
 RUBRICS = tuple(
     Rubric(
         rubric_id=name,
@@ -70,7 +77,7 @@ def run(folder: Path, texts: list[Report], verdicts: list[Judgment]) -> dict[str
     cells, owners = [], []
     for book in BOOKS:
         one = load_notebook_node(str(NOTEBOOKS / f"{book}.ipynb"))
-        one = parameterize_notebook(one, {"results": str(folder), "profile": PROFILE})
+        one = parameterize_notebook(one, {"results": str(folder), "profile": PROFILE, "judge_results": ""})
         own = [*[cell for cell in one.cells if cell.cell_type == "code"], nbformat.v4.new_code_cell("%reset -f")]
         for cell in own:
             cell.metadata["tags"] = []  # the parameters are set already

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import tomllib
@@ -49,10 +50,10 @@ def test_what_is_imported_is_declared():
     modules = {path.stem for path in (ROOT / "lifesearch_kit").glob("*")} | {"lifesearch_kit"}
     imported = set()
     for path in (ROOT / "lifesearch_kit").rglob("*.py"):
-        for line in path.read_text("utf-8").splitlines():
-            found = re.match(r"\s*(?:from|import) (\w+)", line)
-            if found:
-                imported.add(found[1])
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            imported |= {name.partition(".")[0] for name in names}
     renamed = {"yaml": "pyyaml", "markdown_it": "markdown-it-py", "rank_bm25": "rank-bm25", "IPython": "ipython"}
     renamed["charset_normalizer"] = "charset-normalizer"
     outside = imported - set(sys.stdlib_module_names) - modules
