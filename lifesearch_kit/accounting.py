@@ -48,6 +48,12 @@ class Summary:
         if isinstance(record, Judgment) and record.satisfied is None:
             self.unjudged.setdefault(record.status, Counter())[record.system] += 1
 
+    def add_failed(self, cause: str, cost: float) -> None:
+        """Count a unit that was lost, and what was paid for it."""
+        self.failed[cause] += 1
+        if cost:
+            self.cost = (self.cost or 0.0) + cost
+
     def __str__(self) -> str:
         parts = [f"{self.what}: {self.planned} planned, {self.skipped} there already, {self.done} done"]
         parts += [unjudged_words(status, systems) for status, systems in sorted(self.unjudged.items())]
@@ -56,12 +62,17 @@ class Summary:
             parts.append(f"{self.stopped}, {self.planned - self.skipped - self.done - self.failed.total()} left")
         tokens = f"{self.input_tokens:,} input and {self.output_tokens:,} output tokens"
         parts.append(tokens + (f" (unknown for {self.unknown_usage})" if self.unknown_usage else ""))
-        parts.append("no prices given" if self.cost is None else f"cost {self.cost:,.2f}{self._unpriced()}")
+        parts.append("no prices given" if self.cost is None else f"cost {_money(self.cost)}{self._unpriced()}")
         parts.append(f"{self.seconds:,.1f} s")
         return "; ".join(parts)
 
     def _unpriced(self) -> str:
         return f" (unknown for {self.without_cost})" if self.without_cost else ""
+
+
+def _money(amount: float) -> str:
+    """Two decimals, or for less than 1 two digits."""
+    return f"{amount:,.2f}" if amount >= 1 or amount == 0 else f"{amount:.2g}"
 
 
 def unjudged_words(status: str, systems: Mapping[str, int]) -> str:
@@ -102,7 +113,7 @@ class Budget:
         if self.limit is None:
             return "no budget"
         unknown = ", and what a call costs is unknown, as its endpoint reports no usable usage" if self._unknown else ""
-        return f"budget {self.limit:,.2f}, spent {self.spent:,.2f}{unknown}"
+        return f"budget {_money(self.limit)}, spent {_money(self.spent)}{unknown}"
 
     def require_prices(self, settings: Iterable[ModelSettings]) -> None:
         """Raise InputError naming each configuration whose cost could not be told from its prices."""
@@ -127,9 +138,17 @@ class Budget:
         self._under_way += 1
         return True
 
-    def settle(self, cost: float | None) -> None:
-        """Say what a unit that was let out took; None where that is unknown, which counts as the dearest so far."""
+    def settle(self, cost: float | None, *, failed: bool = False) -> None:
+        """Say what a unit that was let out took; None where that is unknown, which counts as the dearest so far.
+
+        What one that `failed` took says little of what another may take.
+        """
         self._under_way -= 1
+        if failed and cost is not None:
+            self.spent += cost
+            self._dearest = max(cost, self._dearest or 0.0) if cost else self._dearest
+            self._changed.set()
+            return
         self.spent += (self._dearest or 0.0) if cost is None else cost
         if cost is not None:
             self._dearest = max(cost, self._dearest or 0.0)

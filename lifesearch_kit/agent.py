@@ -68,11 +68,14 @@ async def research(
         if loop.steps:
             lost = "; names and files of its programs were lost" if any(tool.open for tool in tools) else ""
             loop.notes.append(f"went on after an interruption behind step {len(loop.steps)}{lost}")
+        begun = len(loop.steps)
         try:
             return await _run(loop), loop.transcript()
         except ChatError as error:
-            if error.kind == "request":
+            # What is refused behind the same steps once more, these steps are to blame for.
+            if error.kind == "request" and begun == len(loop.steps):
                 kept.remove()
+            error.cost = loop.paid() - loop.paid(begun)
             raise
 
 
@@ -80,7 +83,7 @@ async def _run(loop: Loop) -> Report:
     try:
         while not loop.ended:
             loop.require_tools(calls=_CALLS_TO_WAIT_FOR)
-            await loop.step(loop.limit() if loop.steps else None)
+            await loop.step(loop.limit() if loop.steps or loop.timed_out else None)
     except ChatError as error:
         if error.cause is None:
             raise

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +20,7 @@ from lifesearch_kit.text_protocol import TextProtocol
 from lifesearch_kit.tool_calls import ToolCallsProtocol, Turn, run_calls
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.transcripts import Step, Transcript
-from lifesearch_kit.usage import cost, total
+from lifesearch_kit.usage import Usage, cost, total
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 
@@ -60,6 +62,7 @@ class Loop:
         self.ended = False
         self.met: ReportStatus | None = None
         self._taken_out = 0
+        self.timed_out = False
         self._checkpoint = checkpoint
         earlier = checkpoint.steps()
         for step in earlier:
@@ -76,7 +79,14 @@ class Loop:
     async def step(self, limit: ReportStatus | None) -> None:
         """One model decision and its tool calls; then `ended` says whether the run has, `met` at which limit."""
         last, shortened = limit is not None, self._taken_out
-        reply = self._with_usage(await self._decide(last))
+        try:
+            # The last turn is bounded by the endpoint's own time-out alone.
+            async with asyncio.timeout(None if last else max(self.system.max_seconds - self.elapsed, 0.001)):
+                reply = self._with_usage(await self._decide(last))
+        except TimeoutError:
+            self.timed_out = True
+            self.notes.append(f"a decision behind step {len(self.steps)} was given up as the time was over")
+            return
         started = time.perf_counter()
         turn = self.protocol.read(reply, last=last)
         results = [] if last else await run_calls(turn.calls, self.tools)
@@ -135,12 +145,21 @@ class Loop:
         system = self.system
         if len(self.replies) >= system.max_steps:
             return "step_limit"
-        spent = sum(reply.usage.output_tokens or 0 for reply in self.replies)
+        spent = sum(one.output_tokens or 0 for one in self._least_usages())
         if system.max_output_tokens_total is not None and spent >= system.max_output_tokens_total:
             return "token_limit"
-        if system.max_cost is not None and sum(cost(one.usage, system) or 0 for one in self.replies) >= system.max_cost:
+        if system.max_cost is not None and self.paid() >= system.max_cost:
             return "cost_limit"
-        return "time_limit" if self.elapsed >= system.max_seconds else None
+        return "time_limit" if self.timed_out or self.elapsed >= system.max_seconds else None
+
+    def paid(self, steps: int | None = None) -> float:
+        """What the decisions so far, or the first ones, cost at least."""
+        return sum(cost(one, self.system) or 0.0 for one in list(self._least_usages())[:steps])
+
+    def _least_usages(self) -> Iterator[Usage]:
+        for reply in self.replies:
+            usage = reply.usage
+            yield usage if usage.output_tokens is not None else replace(usage, output_tokens=usage.least_output)
 
     def report(self, text: str, status: ReportStatus, *notes: str) -> Report:
         """The run as a report."""
@@ -204,8 +223,10 @@ class Loop:
         )
 
     def _all_notes(self) -> tuple[str, ...]:
-        counted = Counter(note for step in self.steps for note in step.notes)
-        notes = [note if count == 1 else f"{note} ({count} steps)" for note, count in counted.items()]
+        alike: dict[str, list[str]] = {}
+        for note in (note for step in self.steps for note in step.notes):
+            alike.setdefault(re.sub(r"\d+", "#", note), []).append(note)
+        notes = [ones[0] if len(ones) == 1 else f"{ones[0]} ({len(ones)} steps)" for ones in alike.values()]
         notes += [*self.protocol.notes, *self.notes]
         models = sorted({reply.model for reply in self.replies if reply.model})
         if len(models) > 1:

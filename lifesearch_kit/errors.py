@@ -55,6 +55,11 @@ class ChatError(KitError):
         into the model's context; ``refused``, a content filter or moderation turned it down.
     parameter
         The parameter of the request that the endpoint refused, where it names one.
+
+    Attributes
+    ----------
+    cost
+        What was paid before it, where that is known to be more than 0.
     """
 
     def __init__(
@@ -66,6 +71,7 @@ class ChatError(KitError):
         parameter: str | None = None,
     ) -> None:
         super().__init__(message)
+        self.cost = 0.0
         self.parameter = parameter
         self.kind = kind
         self.status = status

@@ -5,6 +5,7 @@ For runs with a blocklist, to see that it held, and for runs that were made with
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,9 @@ from lifesearch_kit.transcripts import Transcript
 CRITERION_WIDTH = 40
 _EXCERPT = 80
 _WIDE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
+_MARKS = re.compile(r"[*_`~#>|\\\"'“”‘’]")
 _RUN = ["system", "task_id", "run", "step", "tool"]
 
 
@@ -54,7 +58,9 @@ def leaked_criteria(
 ) -> pd.DataFrame:
     """Where a tool's result quotes a criterion of the transcript's own task word for word: the answer key was read.
 
-    Width, case and blanks do not count, and neither does a full stop at the end of the criterion.
+    Width, case and blanks do not count, and neither do Markdown's marks, JSON's and HTML's spellings of characters, or
+    a full stop at the end of the criterion. Half of a criterion, as a page's end may leave it, is a quotation too where
+    it is twice as long as `at_least`.
 
     Parameters
     ----------
@@ -70,7 +76,7 @@ def leaked_criteria(
     -------
     DataFrame
         One row a criterion and result: system, task_id, run, step, tool, rubric_id, excerpt (around the quotation,
-        blanks removed).
+        blanks and marks removed).
 
     Raises
     ------
@@ -81,20 +87,21 @@ def leaked_criteria(
         raise InputError(f"at_least {at_least} would find every text; give 1 or more")
     wanted = {
         task.task_id: [
-            (rubric.rubric_id, criterion)
+            (rubric.rubric_id, parts)
             for rubric in task.rubrics
-            for criterion in [_bare(rubric.criterion).rstrip(".。")]
-            if len(criterion) + len(_WIDE.findall(criterion)) >= at_least
+            for parts in [_quotable(_bare(rubric.criterion), at_least)]
+            if parts
         ]
         for task in tasks
     }
     rows = []
     for key, where, text in _texts(one for one in transcripts if wanted.get(one.task_id)):
         bare = _bare(text) if where == "result" else ""
-        for rubric_id, criterion in wanted[key[1]] if bare else ():
-            at = bare.find(criterion)
-            if at >= 0:
-                rows.append([*key, rubric_id, bare[max(0, at - _EXCERPT) : at + len(criterion) + _EXCERPT]])
+        for rubric_id, parts in wanted[key[1]] if bare else ():
+            found = next(((at, part) for part in parts if (at := bare.find(part)) >= 0), None)
+            if found:
+                at, part = found
+                rows.append([*key, rubric_id, bare[max(0, at - _EXCERPT) : at + len(part) + _EXCERPT]])
     return pd.DataFrame(rows, columns=[*_RUN, "rubric_id", "excerpt"])
 
 
@@ -134,5 +141,14 @@ def _said(content: Any) -> str:
     return content if isinstance(content, str) else ""
 
 
+def _quotable(criterion: str, at_least: int) -> list[str]:
+    """The criterion where it is wide enough, and its halves where they are twice as wide, as pages share phrases."""
+    whole = criterion.rstrip(".。")
+    middle = len(whole) // 2
+    parts = ((whole, at_least), (whole[:middle], 2 * at_least), (whole[middle:], 2 * at_least))
+    return [part for part, least in parts if len(part) + len(_WIDE.findall(part)) >= least]
+
+
 def _bare(text: str) -> str:
-    return "".join(fold(text).split())
+    text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), html.unescape(text))
+    return "".join(_MARKS.sub("", fold(_LINK.sub(r"\1", text))).split())

@@ -15,6 +15,8 @@ _KEY_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?(?:_?\
 _NO_KEY = re.compile(r"[/~.]|\w+://|\S*\s|(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,16}|\d{1,15})\Z")
 
 
+# Of a variable that a profile names: a sentence, or the one word that stands in where no key is asked for.
+_NO_NAMED_KEY = re.compile(r"\S*\s|(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,16})\Z")
 # Variables that hold keys whatever they are called: those that a profile or a tool names.
 _named: set[str] = set()
 
@@ -41,9 +43,11 @@ def known_secrets() -> tuple[str, ...]:
     Paths, addresses, sentences, ordinary words and numbers are no keys, whatever their variable is called.
     """
     # Names alone first: to read the whole environment takes longer than all else that is done here for a tool call.
-    keys = {os.environ.get(name, "").strip() for name in os.environ if name in _named or _is_key_name(name)}
+    named = {os.environ.get(name, "").strip() for name in _named}
+    keys = {os.environ.get(name, "").strip() for name in os.environ if _is_key_name(name)}
     # One key may be the beginning of another.
-    return tuple(sorted((key for key in keys if len(key) >= _KEY_LENGTH and not _NO_KEY.match(key)), key=len)[::-1])
+    found = {key for key in keys if not _NO_KEY.match(key)} | {key for key in named if not _NO_NAMED_KEY.match(key)}
+    return tuple(sorted((key for key in found if len(key) >= _KEY_LENGTH), key=len)[::-1])
 
 
 def redact_secrets(text: str, secrets: Iterable[str] | None = None) -> str:

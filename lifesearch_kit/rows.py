@@ -30,6 +30,7 @@ _REMEDIES = {
     "float_type": "is no number; write it as a number without quotes, such as 0.8",
     "int_type": "is no whole number; write it without quotes, such as 1",
     "string_type": "is no text; put it in quotes",
+    "tuple_type": "is no list; write it as [one, two]",
     "bool_type": "is neither true nor false",
 }
 
@@ -158,7 +159,7 @@ def fault(row: Row, model: type[Record], error: Any) -> str:
     field = ".".join(str(part) for part in location)
     if field:
         where.append(f"field '{field}'")
-    return f"{row.place}: {', '.join(where)}: {_complaint(error, field, model)}"
+    return ": ".join([row.place, *([", ".join(where)] if where else []), _complaint(error, field, model)])
 
 
 def _complaint(error: Any, field: str, model: type[Record]) -> str:

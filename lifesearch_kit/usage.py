@@ -34,7 +34,8 @@ _SPELLINGS = {
 class Usage:
     """Token counts of one call; None where the endpoint does not say. `notes` name what looks wrong.
 
-    `estimated`: the endpoint reported none, and they were counted here.
+    `estimated`: the endpoint reported none, and they were counted here. `least_output`: where the output is unknown,
+    what the total leaves for it.
     """
 
     input_tokens: int | None = None
@@ -43,6 +44,7 @@ class Usage:
     reasoning_tokens: int | None = None
     notes: tuple[str, ...] = ()
     estimated: bool = False
+    least_output: int | None = None
 
 
 def read_usage(raw: Any) -> Usage:
@@ -71,7 +73,8 @@ def read_usage(raw: Any) -> Usage:
         notes.append("the endpoint reports no output tokens")
     else:
         output = _whole_output(given, output, reasoning, total, notes)
-    return Usage(given, counts["cached"], output, reasoning, tuple(notes))
+    least = None if output is not None or total is None or given is None else max(total - given, 0)
+    return Usage(given, counts["cached"], output, reasoning, tuple(notes), least_output=least)
 
 
 def _whole_output(

@@ -94,7 +94,8 @@ class Workers(Generic[Unit]):
     async def _work(self, progress: tqdm, most_in_a_row: int) -> None:
         # The workers share one order: a waiting unit costs nothing, and memory does not grow with their number.
         while (unit := await self._order.take()) is not None:
-            if self._settings_of(unit).name not in self._stopped and await self._is_affordable():
+            settings = self._settings_of(unit)
+            if settings.name not in self._stopped and (settings.runs_here or await self._is_affordable()):
                 await self._do(unit, most_in_a_row)
                 if self._summary.cost is not None:
                     progress.set_postfix_str(f"cost {self._summary.cost:,.2f}", refresh=False)
@@ -111,19 +112,23 @@ class Workers(Generic[Unit]):
         settings = self._settings_of(unit)
         name = settings.name
         took: float | None = 0.0
+        failed = True
         try:
             took = await self._make(unit, self._chats)
+            failed = False
             self._in_a_row[name] = 0
             self._done[name] += 1
         except ChatError as error:
-            self._summary.failed[cause_of(error)] += 1
+            took = error.cost
+            self._summary.add_failed(cause_of(error), took)
             self._in_a_row[name] += 1
             self._failed[name] += 1
             self._last[name] = error
             if error.kind == "stop" or self._in_a_row[name] >= most_in_a_row:
                 self._stopped.setdefault(name, error)
         finally:
-            self._budget.settle(0.0 if settings.runs_here else took)
+            if not settings.runs_here:
+                self._budget.settle(took, failed=failed)
 
     def _tell_who_stopped(self, names: Sequence[str]) -> None:
         # The others have finished by now: one configuration's failure must not cost them what is under way.

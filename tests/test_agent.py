@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from datetime import date
 from typing import Any
 
@@ -322,6 +323,36 @@ def test_cost_limit(loopback: Loopback) -> None:
 def test_a_cost_limit_needs_prices() -> None:
     with pytest.raises(InputError, match="max_cost needs prices; set input_price and output_price"):
         parse_settings([{"name": "S", "model": "m", "max_cost": 1.0}], SystemSettings)
+
+
+HIDDEN = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40}
+
+
+@pytest.mark.parametrize(
+    ("limit", "status"),
+    [
+        # 40 in all, of them 10 given: at least 30 a decision, whatever they are.
+        ({"max_output_tokens_total": 60}, "token_limit"),
+        # 10 x 1 + 30 x 10 = 310 millionths a decision.
+        ({"max_cost": 0.00062, "input_price": 1.0, "output_price": 10.0}, "cost_limit"),
+    ],
+)
+def test_hidden_tokens_count_towards_a_limit(loopback: Loopback, limit: dict[str, Any], status: str) -> None:
+    replies = [completion(None, SEARCH, usage=HIDDEN)] * 2
+    report, _ = study(loopback, *replies, completion(REPORT, usage=HIDDEN), **limit)
+    assert (report.status, report.iterations, report.output_tokens) == (status, 3, None)
+    assert sum("hidden" in note for note in report.notes) == 1
+    assert any("(3 steps)" in note for note in report.notes)
+
+
+def test_a_decision_is_given_up_when_the_time_is_over(loopback: Loopback) -> None:
+    def slowly(_: Any) -> dict[str, Any]:
+        time.sleep(1.5)
+        return completion(None, SEARCH)
+
+    report, _ = study(loopback, slowly, completion(REPORT), max_seconds=0.4)
+    assert (report.text, report.status, report.iterations) == (REPORT, "time_limit", 1)
+    assert any("given up as the time was over" in note for note in report.notes)
 
 
 def test_time_limit(loopback: Loopback) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback import completion
+from loopback import call, completion
 from test_collect import REPORTS, TASKS, judge
 
 from lifesearch_kit.accounting import Budget
-from lifesearch_kit.collect import grade
-from lifesearch_kit.errors import InputError
-from lifesearch_kit.plan import plan_checks
-from lifesearch_kit.settings import JudgeSettings
+from lifesearch_kit.collect import grade, run_agents
+from lifesearch_kit.errors import ChatError, InputError
+from lifesearch_kit.plan import plan_checks, plan_runs
+from lifesearch_kit.settings import JudgeSettings, SystemSettings
 from lifesearch_kit.store import Store
+from lifesearch_kit.tools import Tool, function_schema
 
 # 1,000 input and 100 output tokens at 500 and 5,000 a million: 0.5 + 0.5 = 1.00 a call.
 PRICES = {"input_price": 500.0, "output_price": 5000.0}
@@ -112,3 +114,30 @@ def test_a_limit_is_passed_only_by_what_units_cost_beyond_the_dearest_before(cos
     beyond = sum(max(0.0, cost - (dearest or 0.0)) for cost, dearest in begun)
     assert budget.spent <= limit + beyond + 1e-9
     assert begun or limit == 0
+
+
+def test_what_a_failed_run_paid_counts_and_lets_no_crowd_through(loopback, tmp_path):
+    # Each decision costs 1.00. The first run fails behind two of them; 2.00 of 3.50 leave no room for another such.
+    search = completion(None, call("search", {"query": "q"}), usage={"prompt_tokens": 1000, "completion_tokens": 100})
+    busy = (503, {"error": {"message": "busy"}})
+    loopback.script[:] = [search, search, busy, *[search] * 20]
+    system = SystemSettings(name="S", model="m", base_url=loopback.chat_url, max_retries=0, **PRICES)
+
+    async def found(query: str) -> str:
+        return "found"
+
+    tools = [Tool("search", function_schema("search"), found)]
+    with Store(tmp_path) as store:
+        plan = plan_runs(TASKS, [system], tools, runs=4, today=date(2026, 3, 31))
+        budget = Budget(3.5)
+        with pytest.raises(ChatError, match=r"cost 2\.00"):
+            asyncio.run(run_agents(plan, tools, store, today=date(2026, 3, 31), concurrency=8, budget=budget))
+    assert (budget.spent, len(loopback.requests)) == (2.0, 3)
+
+
+def test_what_runs_here_needs_no_room_and_opens_none(loopback, tmp_path):
+    baseline = JudgeSettings(name="baseline-judge", model="baseline-judge", base_url="offline")
+    loopback.script[:] = [YES] * 8
+    plan = plan_checks(TASKS, REPORTS, [baseline, judge(loopback, **PRICES)])
+    _, summary = graded(tmp_path, plan, Budget(2.5), concurrency=8)
+    assert (summary.done, len(loopback.requests)) == (8 + 2, 2)

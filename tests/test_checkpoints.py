@@ -132,10 +132,14 @@ def test_a_run_whose_tool_never_worked_begins_anew(loopback: Loopback, tmp_path:
     assert files(tmp_path) == []
 
 
-def test_a_request_that_is_refused_begins_anew(loopback: Loopback, tmp_path: Path) -> None:
-    with pytest.raises(ChatError, match="odd"):
-        made(tmp_path, loopback, searching("one"), (400, {"error": {"message": "odd request"}}))
-    assert files(tmp_path) == []
+def test_a_request_that_is_refused_twice_behind_the_same_steps_begins_anew(loopback: Loopback, tmp_path: Path) -> None:
+    odd = (400, {"error": {"message": "odd request"}})
+    for script, kept in (([searching("one"), odd], 1), ([odd], 0), ([searching("one"), odd], 1)):
+        with pytest.raises(ChatError, match="odd"):
+            made(tmp_path, loopback, *script)
+        assert len(files(tmp_path)) == kept
+    (report,) = made(tmp_path, loopback, completion("# Report"))
+    assert (report.status, report.iterations) == ("answered", 2)
 
 
 @pytest.mark.parametrize("cut", [1, 40, 400])

@@ -492,7 +492,7 @@ def test_a_pdf_that_takes_much_memory_is_stopped(
 def test_what_could_not_be_read_of_a_long_pdf_is_told(
     site: Site, direct_tool: Tool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documents, "SECONDS", 6.0)
+    monkeypatch.setattr(documents, "SECONDS", 15.0)
     slow = b"BT /F1 12 Tf <0041> Tj " + b"1 0 0 1 9 9 Tm " * 60_000 + b"ET"
     site.paths["/a"] = ({"Content-Type": "application/pdf"}, pdf_of_streams([slow] * 200))
     shown = run(direct_tool)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +147,30 @@ def test_every_mention_in_a_real_agents_transcripts_is_found() -> None:
     (owner,) = {each.task_id for each in transcripts for step in each.steps if results[7] in step.results}
     tasks = [task(sentence, task_id=each.task_id) for each in transcripts]
     assert set(leaked_criteria(transcripts, tasks)["task_id"]) == {owner}
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        lambda text: json.dumps({"criterion": text}),
+        html.escape,
+        lambda text: "".join(f"&#{ord(one)};" for one in text),
+        lambda text: text.replace("ferry", "**ferry**").replace("渡轮", "[渡轮](https://a.example/x)"),
+        lambda text: "\n> ".join(text[at : at + 9] for at in range(0, len(text), 9)),
+        lambda text: f"| R1 | {text} |",
+        lambda text: text[: len(text) // 2 + 3],
+        lambda text: text[len(text) // 2 - 3 :],
+    ],
+)
+@pytest.mark.parametrize(
+    "criterion",
+    [
+        "The response should say that the ferry of Selwick carried 4.2 million people in the year before the strike, "
+        "give the source of this figure with its date, and compare it with the 3.9 million of the year before that.",
+        "回复应当说明塞尔维克渡轮在罢工前一年共运送了四百二十万名乘客，并给出该数字的来源和统计口径以及与前一年的比较，"
+        "同时应当指出该渡轮公司在罢工后是否恢复了原有班次，以及恢复的具体日期和受影响航线的名称。",
+    ],
+)
+def test_a_criterion_is_found_in_whatever_spelling_a_page_has_it(criterion: str, spelled: Callable[[str], str]) -> None:
+    page = f"Before it. {spelled(criterion)} Behind it."
+    assert len(leaked_criteria([transcript([result(page)])], [task(criterion)])) == 1

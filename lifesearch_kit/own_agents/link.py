@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import secrets
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lifesearch_kit.paths import ROOT
+from lifesearch_kit.redaction import add_key_variable
 from lifesearch_kit.text import encode
 
 LINE_BYTES = 10_000_000
@@ -25,6 +27,7 @@ _SETTLE_SECONDS = 2.0
 # LD_LIBRARY_PATH: some Pythons do not start without it.
 _INHERITED = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH")
 # Descendants are known by it, in whatever session and process group they are.
+_PARENT_DEATH_SIGNAL = 1
 _MARK = "LIFESEARCH_AGENT_RUN"
 
 
@@ -36,6 +39,12 @@ def environment_of(names: Iterable[str]) -> dict[str, str]:
     own = {name: os.environ[name] for name in (*_INHERITED, *names) if name in os.environ}
     path = os.pathsep.join([str(Path(sys.executable).parent), own.get("PATH", os.defpath)])
     return {"LANG": "C.UTF-8", "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", **own, "PATH": path}
+
+
+def _end_with_the_kit() -> None:
+    """Let the system kill the process where the kit itself is killed (on Linux; its own children may live on)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 class Link(asyncio.SubprocessProtocol):
@@ -60,7 +69,7 @@ class Link(asyncio.SubprocessProtocol):
         self._mark = secrets.token_hex(8)
         self._transport: asyncio.SubprocessTransport | None = None
 
-    async def start(self, command: Sequence[str], environment: Iterable[str]) -> None:
+    async def start(self, command: Sequence[str], environment: Sequence[str]) -> None:
         """Start it at the checkout's root, in a session and process group of its own.
 
         Raises
@@ -68,9 +77,13 @@ class Link(asyncio.SubprocessProtocol):
         OSError, ValueError
             When it cannot be started.
         """
+        for name in environment:
+            add_key_variable(name)
         marked = {**environment_of(environment), _MARK: self._mark}
         loop = asyncio.get_running_loop()
-        await loop.subprocess_exec(lambda: self, *command, cwd=ROOT, env=marked, start_new_session=True)
+        await loop.subprocess_exec(
+            lambda: self, *command, cwd=ROOT, env=marked, start_new_session=True, preexec_fn=_end_with_the_kit
+        )
 
     def send(self, message: dict[str, Any]) -> None:
         """Write a line; a process that has closed its input gets nothing more."""

@@ -44,7 +44,8 @@ class SearchResults:
 class FetchedPage:
     """A page as text.
 
-    `warnings` are notes on how the page came that its reader should know; `source` names the way that it came.
+    `warnings` are notes on how the page came that its reader should know; `source` names the way that it came, `url`
+    the address at which it was found.
     """
 
     title: str
@@ -52,6 +53,7 @@ class FetchedPage:
     published: str | None = None
     warnings: tuple[str, ...] = ()
     source: str = ""
+    url: str = ""
 
 
 def collect_hits(found: Sequence[Hit | None], answer: str = "") -> SearchResults:

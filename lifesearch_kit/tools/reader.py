@@ -47,7 +47,9 @@ class JinaReader:
         if not httpx.codes.is_success(status):
             told = f"the page reader answered HTTP {status}: {_said(text)}"
             raise ToolError(told, service_failed=status in _OWN_FAILURES or httpx.codes.is_redirect(status))
-        return replace(read_page(text), source=self.name)
+        page = replace(read_page(text), source=self.name)
+        moved = page.url and _plain(page.url) != _plain(url)
+        return replace(page, warnings=(*page.warnings, f"the address redirects to {page.url}")) if moved else page
 
 
 def read_page(reply: str) -> FetchedPage:
@@ -60,7 +62,13 @@ def read_page(reply: str) -> FetchedPage:
     first = dict(reversed(fields))
     warnings = tuple(value for name, value in fields if name == "Warning" and value)
     text = reply[header.end() :].strip()
-    return FetchedPage(first.get("Title", ""), text, first.get("Published Time") or None, warnings)
+    published = first.get("Published Time") or None
+    return FetchedPage(first.get("Title", ""), text, published, warnings, url=first.get("URL Source", ""))
+
+
+def _plain(url: str) -> str:
+    """An address without what changes nothing about where it leads."""
+    return re.sub(r"^https?://(?:www\.)?", "", url.strip(), flags=re.I).partition("#")[0].rstrip("/").casefold()
 
 
 def _said(text: str) -> str:
