@@ -89,6 +89,20 @@ def test_a_second_call_pays_for_nothing(loopback, tmp_path):
     assert [(tmp_path / "run" / f"{name}.jsonl").read_bytes() for name in ("reports", "judgments")] == tables
 
 
+def test_a_system_that_is_refused_leaves_the_others_their_grades(loopback, tmp_path, capfd):
+    def reply(body):
+        if body["model"] == "local-model":
+            return 401, {"error": {"message": "key revoked"}}
+        return answer(body)
+
+    loopback.script[:] = [reply] * 500
+    assert batch.main([str(write_profile(tmp_path, loopback))]) != 0
+    assert "key revoked" in "".join(capfd.readouterr())
+    judgments = [json.loads(line) for line in (tmp_path / "run" / "judgments.jsonl").read_text("utf-8").splitlines()]
+    assert {one["system"] for one in judgments} == {"my-model high"}
+    assert all(one["satisfied"] is not None for one in judgments)
+
+
 def test_a_missing_key_is_one_sentence_before_anything_runs(loopback, tmp_path, monkeypatch, capfd):
     monkeypatch.delenv("OPENAI_API_KEY")
     loopback.script[:] = [answer] * 500
