@@ -31,21 +31,24 @@ _WIDE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _SENTENCE = re.compile(r"[^\n。！？!?；]+?(?:[。！？!?；]+[”」』\"')）]*|\.(?=[\s\"')]|$)|\n|$)")
 _OPTION = re.compile(r"\s*(?:[-*•·–]|\(?\d{1,2}[.)、）]|\(?[A-Ha-h][.)、）]|[（(][一二三四五六\d][）)]|[①-⑨])\s*")
 # A number that is no year, or an address.
-_FIGURE = re.compile(r"https?:|(?<!\d)(?!(?:19|20)\d\d(?!\d))\d")
+FIGURE = re.compile(r"https?:|(?<!\d)(?!(?:19|20)\d\d(?!\d))\d")
 
 _SOFTENED = r"(?: also| please| first| briefly| kindly)*"
 # What only a partner in a conversation can be asked for, and what a counter or a form may ask for as well.
 _TELL = (
-    r"(?:clarify|specify|tell me|indicate|elaborate|reply|respond|let me know|narrow|answer|choose|select|pick"
+    r"(?:clarify|specify|tell me|say (?:how|which|what|whether)|indicate|elaborate|reply|respond|let me know|narrow"
+    r"|answer|choose|select|pick"
     r"|confirm (?:the following|which|what|whether|your choice)"
-    r"|(?:provide|supply|share|send|upload|paste|confirm)\b[^.!?\n]{0,60}\b(?:i|me|more|details?|following|which|what))\b"
+    r"|(?:provide|supply|share|send|upload|paste|confirm)\b[^.!?\n]{0,60}\b(?:i|me|more|details?|following|which"
+    r"|what))\b"
 )
 _TELL_ZH = (
     r"(?:先|再|尽快|帮忙|协助|进一步|具体|简单|明确)*"
     r"(?:告诉|告知|说明|澄清|明确|指定|回复|回答|指明|描述|选择"
-    r"|(?:确认|提供|补充|发送|上传|给出)[^。！？\n]{0,20}(?:[：:]|以下|具体|详细|更多|哪|是否|我))"
+    r"|(?:确认|提供|补充|发送|上传|给出)[^。！？\n]{0,20}(?:[：:]|以下|具体|详细|更多|哪|是否|我|(?:您|你)(?:希望|想"
+    r"|要|的)))"
 )
-_REQUEST = _any(
+REQUEST = _any(
     rf"(?:^|[,:;(—-]\s*|\b(?:so|and|but|then)\s+)\W*(?:please|kindly){_SOFTENED} {_TELL}",
     rf"\b(?:could|can|would|will) you{_SOFTENED} (?:{_TELL}|(?:provide|share|confirm|send|upload)\b[^.!?\n]*\?)",
     r"\blet me know (?:which|what|whether|how|your|who|where|when|once|the)\b",
@@ -63,13 +66,15 @@ _REQUEST = _any(
 # Offers to go on are among them: with nothing else beside them they hand the work back just as well.
 _QUESTION = _any(
     r"\b(?:you|your|should i|shall i)\b[^.!?\n]*\?",
-    r"(?:您|你|是否(?:需要|要|由)?我|(?:需要|要不要|是否)我|我(?:该|应该|应当))[^。！\n]*[?？]",
+    r"(?:您|你|是否(?:需要|要|由)?我|是否(?:按此|照此|就此|如此)(?:执行|进行|继续|开始)|(?:需要|要不要|是否)我|我(?:该"
+    r"|应该|应当))[^。！\n]*[?？]",
 )
 _COURTESY = _any(
     r"\W*(?:thanks|thank you)(?: (?:so|very) much)?(?: for [^.!,:;]{0,50})?(?=[.!,:;]|$)",
     r"\W*(?:hello|hi|sure|certainly|of course|great question|happy to help|i(?:'d| would) be (?:happy|glad) to help"
     r"|i(?:'m| am) (?:happy|glad|ready) to (?:help|start|begin))(?=[.!,:;]|$)",
-    r"\W*(?:您好|你好|好的|当然|没问题|收到|(?:感谢|谢谢)(?:您|你)?(?:的(?:提问|问题|咨询|耐心|信任))?)(?=[。！，,!：:]|$)",
+    r"\W*(?:您好|你好|好的|当然|没问题|收到|(?:感谢|谢谢)(?:您|你)?(?:的(?:提问|问题|咨询|耐心"
+    r"|信任))?)(?=[。！，,!：:]|$)",
 )
 _LEAD = _any(r"\W*(?:then|otherwise|next|first|after that|然后|接下来|届时|否则|首先)\b[\s,，]*")
 _WORK = (
@@ -82,8 +87,11 @@ _WORK_ZH = (
 _PLAN = _any(
     rf"\W*i(?:'ll| will| can| plan to| intend to|'m going to| am going to)(?: then| first| now)? {_WORK}",
     r"\W*(?:i have (?:prepared|made|drafted) (?:a|the|my) plan|(?:here(?:'s| is) )?my (?:research |search )?plan)\W*$",
+    rf"\W*(?:[^，。\d]{{0,10}}[，,])?(?:您|你)?(?:确认|回复|确定|答复)[之以]?后[，,]?我?(?:们)?(?:再|即可|就"
+    rf"|便)[^。]{{0,8}}{_WORK_ZH}",
     rf"\W*(?:(?:您|你)?(?:确认|回复)后[，,]?)?我(?:们)?(?:会|将|计划|打算|准备)[^。]{{0,12}}{_WORK_ZH}",
-    r"\W*(?:以下是)?我的(?:调研|研究|检索)?计划(?:如下)?\W*$|\W*我已(?:经)?(?:了解|收到|理解|明白)(?:您|你)?的?[^，。]{0,6}\W*$",
+    r"\W*(?:以下是)?我的(?:调研|研究|检索)?计划(?:如下)?\W*$|\W*我已(?:经)?(?:了解|收到|理解|明白)(?:您"
+    r"|你)?的?[^，。]{0,6}\W*$",
 )
 _REASON = _any(
     r"^\W*(?:your|the|this) (?:question|request|query|term|name|word|wording)\b[^,;]{0,60}\b(?:ambiguous|unclear|vague"
@@ -95,12 +103,17 @@ _REASON = _any(
     r"^\W*i (?:was(?: not|n't) able to|couldn't|could not|cannot|can't) (?:open|access|read|see|load)\b[^,;]{0,40}$",
     r"^\W*i (?:was not able to|couldn't|could not|cannot|can't) (?:determine|tell) (?:which|what) [^,;]{0,40}\byou\b",
     r"^\W*(?:a few|some|quick) questions\b[^,;]{0,30}$|^\W*(?:几个|以下)问题\W*$",
-    r"(?:有|存在)[^，。]{0,10}同名|(?:问题|名称|术语|说法|表述|请求|需求)[^，。]{0,12}(?:歧义|不明确|不够(?:具体|明确|清楚)"
+    r"(?:有|存在)[^，。]{0,10}同名|(?:问题|名称|术语|说法|表述|请求|需求)[^，。]{0,12}(?:歧义|不明确|不够(?:具体|明确"
+    r"|清楚)"
     r"|多种(?:理解|含义|解释)|多个方面|宽泛)|^\W*(?:需要|待)(?:先)?(?:您|你)?(?:确认|澄清)[^，。]{0,10}$",
+    r"\bi want to be sure\b[^,;]{0,40}$",
+    r"^\W*i (?:don't|do not) have enough (?:information|details|context)\b[^,;]{0,30}$",
+    r"(?:信息|条件)(?:不足|不够)[，,]?(?:无法|不能)[^，。]{0,8}$",
     r"我(?:无法|没能|不能)(?:打开|访问|读取)[^，。]{0,20}$|我(?:无法|不能)(?:确定|判断)(?:您|你)",
 )
 # How a clause begins that leads up to a request.
 _LEAD_IN = _any(
+    r"\W*i can (?:help|put|do|prepare|certainly|gladly)\b",
     r"\W*(?:to (?:give|make|help|ensure|provide|answer|get|tailor|narrow|do|be|avoid)|before (?:i|we)|in order to"
     r"|once you|if so|for (?:that|this)|regarding|(?:and|or|but) ?)\b(?! it\b)",
     r"\W*(?:what|which|who|when|where|how|do|does|did|is|are|should|shall|would|could|can|will)\b",
@@ -135,7 +148,7 @@ def asks_back(text: str, question: str = "") -> Span | None:
     asked = _words(question)
     first: Span | None = None
     heads_options = False
-    for start, sentence in _sentences(text):
+    for start, end, sentence in sentence_spans(text):
         if len(sentence) + len(_WIDE.findall(sentence)) > _LONGEST_SENTENCE:
             return None
         if _words(sentence) in asked:
@@ -143,25 +156,26 @@ def asks_back(text: str, question: str = "") -> Span | None:
         item = _OPTION.match(sentence)
         # "1. Please give your address" is a step for anybody, unless a request or a question stands above.
         may_ask = item is None or heads_options or sentence.endswith(("?", "？"))
-        found = _REQUEST.search(sentence) or _QUESTION.search(sentence) if may_ask else None
+        found = REQUEST.search(sentence) or _QUESTION.search(sentence) if may_ask else None
         if found is not None:
-            if _tells(sentence[: found.start()] if found.re is _REQUEST else sentence, item):
+            if _tells(sentence[: found.start()] if found.re is REQUEST else sentence, item):
                 return None
-            first = first or Span(start, start + len(sentence), sentence)
+            first = first or Span(start, end, sentence)
         elif not (item and heads_options and _is_option(sentence[item.end() :])) and not _is_talk(sentence):
             return None
         heads_options = heads_options if item else sentence.endswith((":", "：", "?", "？")) or heads_options
     return first
 
 
-def _sentences(text: str) -> Iterator[tuple[int, str]]:
+def sentence_spans(text: str) -> Iterator[Span]:
     """Sentences with their places; a list item is one, however many it holds."""
     for line in re.finditer(r"[^\n]+", text):
         item = _OPTION.match(line.group())
         for match in [line] if item else _SENTENCE.finditer(text, line.start(), line.end()):
             sentence = match.group().strip()
             if sentence:
-                yield match.start() + match.group().index(sentence), sentence
+                start = match.start() + match.group().index(sentence)
+                yield Span(start, start + len(sentence), sentence)
 
 
 def _words(text: str) -> str:
@@ -174,13 +188,13 @@ def _tells(words: str, item: re.Match[str] | None) -> bool:
         label = _LABEL.match(words, item.end())
         words = words[label.end() if label else item.end() :]
     clauses = re.split(r"[,，;:：、]|\s[-–—]+\s|——", words)[:-1]
-    return any(_FIGURE.search(one) or not (_LEAD_IN.match(one) or _is_talk(one)) for one in clauses if one.strip())
+    return any(FIGURE.search(one) or not (_LEAD_IN.match(one) or _is_talk(one)) for one in clauses if one.strip())
 
 
 def _is_option(words: str) -> bool:
     """Whether a list item is short and names a choice; figures and conditions ("Yes: apply in person") are answers."""
     wide = len(words) + len(_WIDE.findall(words))
-    return wide <= _LONGEST_OPTION and not _FIGURE.search(words) and not _CONDITIONAL.match(words)
+    return wide <= _LONGEST_OPTION and not FIGURE.search(words) and not _CONDITIONAL.match(words)
 
 
 def _is_talk(sentence: str) -> bool:
@@ -190,7 +204,7 @@ def _is_talk(sentence: str) -> bool:
         return True
     while courtesy := _COURTESY.match(plain):
         plain = plain[courtesy.end() :].lstrip(" .!,:;。！，：")
-    if _FIGURE.search(plain):
+    if FIGURE.search(plain):
         return False
     clauses = [_LEAD.sub("", clause.strip(), count=1) for clause in re.split("[:：]", plain)]
     return all(not clause or _PLAN.match(clause) or _REASON.search(clause) for clause in clauses)

@@ -19,14 +19,22 @@ _MONTHS = {
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
 _YEAR = r"(?P<year>(?:19|20)\d{2})"
 _DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])"
+_ZH_YEAR = "(?P<year_zh>[一二][〇○零一二三四五六七八九]{3})"
+_ZH_MONTH = "(?P<month_zh>十[一二]?|[一二三四五六七八九])"
+_ZH_DAY = "(?P<day_zh>[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE | re.ASCII)
     for form in (
         rf"(?<!\d){_YEAR}(?P<mark>[-/.])(?P<month_number>1[0-2]|0?[1-9])(?P=mark){_DAY}(?!\d)",
         rf"(?<!\d){_YEAR}\s*年\s*(?P<month_number>1[0-2]|0?[1-9])\s*月(?:\s*{_DAY}\s*[日号])?",
+        rf"{_ZH_YEAR}年(?:{_ZH_MONTH}月(?:{_ZH_DAY}[日号])?)?",
+        rf"(?<!\d){_YEAR}\s*年?\s*(?P<half>[上下])半年",
+        rf"\bH(?P<half>[12])\s*(?:of\s+)?{_YEAR}(?!\d)|(?<!\d)(?P<year_before>(?:19"
+        rf"|20)\d{{2}})\s*H(?P<half_after>[12])\b",
+        rf"\b(?P<half>first|second)[\s-]half\s+(?:of\s+)?{_YEAR}(?!\d)",
         rf"(?<!\d){_YEAR}\s*年?\s*第?(?P<quarter>[一二三四1-4])\s*季度",
         rf"\bQ(?P<quarter>[1-4])\s*(?:of\s+)?{_YEAR}(?!\d)",
-        rf"(?<!\d){_YEAR}\s*Q(?P<quarter>[1-4])\b",
+        rf"(?<!\d){_YEAR}\s*年?\s*[-/]?Q(?P<quarter>[1-4])\b",
         rf"\b(?P<quarter>first|second|third|fourth)[\s-]quarter\s+(?:of\s+)?{_YEAR}(?!\d)",
         rf"(?<!\d){_DAY}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}(?!\d)",
         rf"\b{_MONTH}\s+{_DAY}(?:st|nd|rd|th)?,?\s+{_YEAR}(?!\d)",
@@ -38,7 +46,9 @@ _FORMS = tuple(
         rf"(?<!\d)(?<!\d[.,]){_YEAR}(?![\d%]|[.,]\d)(?:\s*年度?)?",
     )
 )
-_DIGIT = re.compile(r"\d")
+_DIGIT = re.compile(r"\d|[〇○零一二三四五六七八九]年")
+_HALVES = {"上": 1, "first": 1, "1": 1, "下": 2, "second": 2, "2": 2}
+_NUMERALS = {"〇": 0, "○": 0, "零": 0} | {one: at for at, one in enumerate("一二三四五六七八九", start=1)}
 _QUARTERS = {"一": 1, "二": 2, "三": 3, "四": 4, "first": 1, "second": 2, "third": 3, "fourth": 4}
 CUTOFF_MARK = re.compile(
     r"截至|截止|之前|以前|为止|为准|as of|as at|up to|until|no later than|on or before|\bbefore\b|\bby\b|through|"
@@ -49,24 +59,34 @@ CUTOFF_MARK = re.compile(
 
 @dataclass(frozen=True, order=True)
 class Moment:
-    """A date as a text gives it; 0 stands for what it leaves open. `quarter` excludes month and day."""
+    """A date as a text gives it; 0 stands for what it leaves open. `quarter` and `half` exclude month and day."""
 
     year: int = 0
     month: int = 0
     day: int = 0
     quarter: int = 0
+    half: int = 0
 
     def allows(self, other: Moment) -> bool:
         """Whether `other` says at least what this one says (31 March 2026 also says March 2026)."""
         quarter = other.quarter or (other.month + 2) // 3
-        pairs = ((self.year, other.year), (self.month, other.month), (self.day, other.day), (self.quarter, quarter))
-        return all(not mine or mine == theirs for mine, theirs in pairs)
+        half = other.half or (quarter + 1) // 2
+        mine = (self.year, self.month, self.day, self.quarter, self.half)
+        theirs = (other.year, other.month, other.day, quarter, half)
+        return all(not one or one == two for one, two in zip(mine, theirs, strict=True))
+
+    def first_day(self) -> date | None:
+        """The first day that it may mean, None without a year."""
+        if not self.year:
+            return None
+        begins = 3 * self.quarter - 2 if self.quarter else 6 * self.half - 5 if self.half else 1
+        return date(self.year, self.month or begins, self.day or 1)
 
     def last_day(self) -> date | None:
         """The last day that it may mean, None without a year."""
         if not self.year:
             return None
-        month = self.month or self.quarter * 3 or 12
+        month = self.month or self.quarter * 3 or self.half * 6 or 12
         return date(self.year, month, self.day or calendar.monthrange(self.year, month)[1])
 
 
@@ -80,14 +100,27 @@ class DateMention:
 
 
 def _moment(match: re.Match[str]) -> Moment | None:
-    given = match.groupdict()
-    month = int(given.get("month_number") or 0) or _MONTHS.get((given.get("month") or "").casefold(), 0)
-    quarter = (given.get("quarter") or "").casefold()
+    given = {name: value for name, value in match.groupdict().items() if value}
+    quarter = given.get("quarter", "0").casefold()
     moment = Moment(
-        int(given.get("year") or 0), month, int(given.get("day") or 0), _QUARTERS.get(quarter) or int(quarter or 0)
+        int(given.get("year") or given.get("year_before") or 0) or _numeral(given.get("year_zh", "")),
+        int(given.get("month_number", 0))
+        or _MONTHS.get(given.get("month", "").casefold(), 0)
+        or _numeral(given.get("month_zh", "")),
+        int(given.get("day", 0)) or _numeral(given.get("day_zh", "")),
+        _QUARTERS.get(quarter) or int(quarter),
+        _HALVES.get((given.get("half") or given.get("half_after", "")).casefold(), 0),
     )
-    longest = calendar.monthrange(moment.year or 2024, month)[1] if month else 31
+    longest = calendar.monthrange(moment.year or 2024, moment.month)[1] if moment.month else 31
     return moment if moment.day <= longest else None
+
+
+def _numeral(written: str) -> int:
+    """A Chinese number: up to 99 with its tens (二十一), or digit by digit (二〇二五); 0 for nothing."""
+    tens, ten, ones = written.rpartition("十")
+    if ten:
+        return 10 * _NUMERALS.get(tens, 1) + _NUMERALS.get(ones, 0)
+    return int("".join(str(_NUMERALS[one]) for one in written) or 0)
 
 
 def date_mentions(text: str) -> list[DateMention]:
@@ -100,12 +133,14 @@ def _mentions(text: str) -> tuple[DateMention, ...]:
     if not _DIGIT.search(text):
         return ()
     taken: list[DateMention] = []
+    claimed = bytearray(len(text))
     for form in _FORMS:
         for match in form.finditer(text):
-            free = all(match.end() <= one.start or match.start() >= one.end for one in taken)
-            moment = _moment(match) if free else None
+            start, end = match.span()
+            moment = _moment(match) if claimed.find(1, start, end) < 0 else None
             if moment is not None:
-                taken.append(DateMention(moment, match.start(), match.end()))
+                taken.append(DateMention(moment, start, end))
+                claimed[start:end] = b"\1" * (end - start)
     return tuple(sorted(taken, key=lambda one: one.start))
 
 

@@ -8,27 +8,36 @@ from typing import Any
 
 import pandas as pd
 
-from lifesearch_kit.clarification import Span, asks_back
+from lifesearch_kit.clarification import Span
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.evidence import absent_details, asked_dates, closest_passage, is_about_cutoff, later_dates, passages
+from lifesearch_kit.evidence import closest_passage, passages
+from lifesearch_kit.handing_back import HandedBack, hands_back, refuses
+from lifesearch_kit.measures import clustered_interval
+from lifesearch_kit.missing import missing_details
 from lifesearch_kit.records import REPORT_KEY
+from lifesearch_kit.temporal import admitted_later, asked_dates, is_about_cutoff, later_dates
 
 MODES = ("premature_clarification", "no_report", "temporal_scope", "missing_details", "unmet_requirement")
 _COLUMNS = (
     *(*REPORT_KEY, "language", "domain", "mode", "rubric_id", "dimension", "start", "end", "evidence", "detail"),
     "weight_lost",
+    "missing",
 )
+_RATES = ("reports", "reports_affected", "rate_pct", "low_pct", "high_pct", "weight_lost_pct")
 
 
 def failure_modes(rubrics: pd.DataFrame, reports: pd.DataFrame, judgments: pd.DataFrame | None = None) -> pd.DataFrame:
     """Find how each report fails.
 
-    ``premature_clarification``: it asks the user back (status ``asked_back``, or such a text under another status).
-    ``no_report``: there is no text to grade for another reason, which `detail` names. ``temporal_scope``: it reports
-    something dated after the task's cutoff; `detail` counts such sentences. A rubric that is failed for none of these
-    is ``missing_details`` where the report lacks dates, numbers or names of the criterion, which `detail` lists. Else
-    it is an ``unmet_requirement``: the criterion asks for a statement, reasoning or a form without such details, or the
-    report has them and says something else of them. The evidence of both is the passage nearest to the criterion.
+    ``premature_clarification``: it asks the user back or hands the work back (status ``asked_back``, or such a text
+    under another status); beside a partial report it costs nothing by itself, and the report's failed rubrics are found
+    as well. ``no_report``: there is no text to grade for another reason, which `detail` names: the status, or
+    ``refused`` where the text declines the task under another one. ``temporal_scope``: it reports something dated after
+    the task's cutoff, or says that it used such; `detail` counts the sentences. A rubric that is failed for none of
+    these is ``missing_details`` where the report lacks what the criterion asks for, of the kinds in `missing`; `detail`
+    lists dates, values and names. Else it is an ``unmet_requirement``: the criterion asks for a statement, reasoning or
+    a form without such details, or the report has them and says something else of them. The evidence of both is the
+    passage nearest to the criterion.
 
     Parameters
     ----------
@@ -45,8 +54,8 @@ def failure_modes(rubrics: pd.DataFrame, reports: pd.DataFrame, judgments: pd.Da
     DataFrame
         A row a finding: system, task_id, run, language, domain, mode, rubric_id and dimension (missing where no rubric
         is at stake), start and end (characters of the report; missing without evidence), evidence, detail, weight_lost
-        (share of the task's weight, 0 to 1). A wholly judged report's findings add up to 1 minus its score, the mean
-        over repeats.
+        (share of the task's weight, 0 to 1), missing (kinds of `missing.KINDS`, joined by ", "; else empty). A wholly
+        judged report's findings add up to 1 minus its score, the mean over repeats.
 
     Raises
     ------
@@ -70,8 +79,8 @@ def failure_modes(rubrics: pd.DataFrame, reports: pd.DataFrame, judgments: pd.Da
         key = (report.system, report.task_id, report.run)
         task = tasks[report.task_id]
         cutoff = cutoffs.get(report.task_id)
-        later = later_dates(report.text, cutoff, asked[report.task_id]) if cutoff else []
-        request = asks_back(report.text, task.query)
+        later = _later(report.text, cutoff, asked[report.task_id]) if cutoff else []
+        request = hands_back(report.text, task.query)
         for finding in _findings(report, request, cutoff, later, failed.get(key, [])):
             rows.append((*key, task.language, task.domain, *finding))
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
@@ -94,7 +103,8 @@ def failure_rates(findings: pd.DataFrame, reports: pd.DataFrame, by: str = "syst
     -------
     DataFrame
         A row for each value of `by` and each mode, zeros included: reports, reports_affected, rate_pct (of reports),
-        weight_lost_pct (mean over all reports of the share of weight lost to the mode).
+        low_pct and high_pct (95% Wilson interval of rate_pct, clustered over tasks), weight_lost_pct (mean over all
+        reports of the share of weight lost to the mode).
 
     Raises
     ------
@@ -119,7 +129,22 @@ def failure_rates(findings: pd.DataFrame, reports: pd.DataFrame, by: str = "syst
     )
     rates["rate_pct"] = 100 * rates["reports_affected"] / rates["reports"]
     rates["weight_lost_pct"] = 100 * rates["weight_lost_pct"] / rates["reports"]
-    return rates[["reports", "reports_affected", "rate_pct", "weight_lost_pct"]].reset_index()
+    ends = _intervals(own, groups, by).reindex(index)
+    return rates.join(ends)[[*_RATES]].reset_index()
+
+
+def _intervals(findings: pd.DataFrame, reports: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Ends of each rate's interval: reports on one task, of several runs, resemble each other."""
+    ends = {}
+    for value, group in reports.groupby(by, observed=True):
+        made = group.groupby("task_id").size()
+        own = findings[findings[by] == value].drop_duplicates([*REPORT_KEY, "mode"])
+        for mode in MODES:
+            shown = own[own["mode"] == mode].groupby("task_id").size().reindex(made.index, fill_value=0)
+            low, high = clustered_interval(shown.sum() / made.sum(), shown, made)
+            ends[value, mode] = {"low_pct": 100 * low, "high_pct": 100 * high}
+    frame = pd.DataFrame.from_dict(ends, orient="index", columns=["low_pct", "high_pct"])
+    return frame.set_axis(pd.MultiIndex.from_tuples(list(ends), names=[by, "mode"]))
 
 
 def _failed(rubrics: pd.DataFrame, judgments: pd.DataFrame | None) -> Mapping[tuple[Any, ...], list[Any]]:
@@ -140,29 +165,46 @@ def _failed(rubrics: pd.DataFrame, judgments: pd.DataFrame | None) -> Mapping[tu
     return failed
 
 
+def _later(text: str, cutoff: date, asked: frozenset[Any]) -> list[Span]:
+    """Sentences that report later data or admit to it, in the text's order."""
+    return sorted({*later_dates(text, cutoff, asked), *admitted_later(text)})
+
+
 def _findings(
-    report: Any, request: Span | None, cutoff: date | None, later: Sequence[Span], failed: Sequence[Any]
+    report: Any, request: HandedBack | None, cutoff: date | None, later: Sequence[Span], failed: Sequence[Any]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield mode, rubric_id, dimension, start, end, evidence, detail, weight_lost."""
-    if report.status == "asked_back" or (request and report.gradable):
+    """Yield mode, rubric_id, dimension, start, end, evidence, detail, weight_lost, missing."""
+    # A text that was graded all the same lost what its failed rubrics weigh, not everything.
+    lost = sum(rubric.share for rubric in failed) if report.gradable else 1.0
+    if report.status == "asked_back" or (request and report.gradable and not request.partial):
         first = passages(report.text)[:1]
-        span = request or (first[0].span if first else (None, None, ""))
-        # A text that was graded all the same lost what its failed rubrics weigh, not everything.
-        lost = sum(rubric.share for rubric in failed) if report.gradable else 1.0
-        yield "premature_clarification", None, None, *span, "", lost
+        span = request.span if request else first[0].span if first else (None, None, "")
+        yield "premature_clarification", None, None, *span, "", lost, ""
         return
-    if not report.gradable:
-        yield "no_report", None, None, None, None, "", report.status, 1.0
+    refusal = refuses(report.text)
+    if not report.gradable or refusal:
+        status = "refused" if refusal else report.status if report.status != "answered" else "empty"
+        yield "no_report", None, None, *(refusal or (None, None, "")), status, lost, ""
         return
+    if request:
+        yield "premature_clarification", None, None, *request.span, "beside a partial report", 0.0, ""
+    yield from _of_rubrics(report.text, cutoff, later, failed)
+
+
+def _of_rubrics(
+    text: str, cutoff: date | None, later: Sequence[Span], failed: Sequence[Any]
+) -> Iterator[tuple[Any, ...]]:
     scope = [rubric for rubric in failed if later and is_about_cutoff(rubric.criterion, cutoff)]
     detail = f"{len(later)} sentence{'s' if len(later) > 1 else ''} dated after {cutoff}"
     if later and not scope:
-        yield "temporal_scope", None, None, *later[0], detail, 0.0
+        yield "temporal_scope", None, None, *later[0], detail, 0.0, ""
     for rubric in scope:
-        yield "temporal_scope", rubric.rubric_id, rubric.dimension, *later[0], detail, rubric.share
+        yield "temporal_scope", rubric.rubric_id, rubric.dimension, *later[0], detail, rubric.share, ""
     for rubric in failed:
         if rubric not in scope:
-            span = closest_passage(report.text, rubric.criterion) or (None, None, "")
-            absent = "; ".join(absent_details(report.text, rubric.criterion))
+            span = closest_passage(text, rubric.criterion) or (None, None, "")
+            absent = missing_details(text, rubric.criterion, rubric.query)
+            words = "; ".join(dict.fromkeys(one.words for one in absent if one.words))
+            kinds = ", ".join(dict.fromkeys(one.kind for one in absent))
             mode = "missing_details" if absent else "unmet_requirement"
-            yield mode, rubric.rubric_id, rubric.dimension, *span, absent, rubric.share
+            yield mode, rubric.rubric_id, rubric.dimension, *span, words, rubric.share, kinds

@@ -8,6 +8,8 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from lifesearch_kit.odd_text import reveal
+
 _CHINESE = re.compile("[\u3007\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]")
 
 
@@ -26,6 +28,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     templates.filters["lang"] = language_attribute
+    templates.filters["reveal"] = reveal
     return templates
 
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from IPython.display import HTML
 from markdown_it import MarkdownIt
@@ -21,7 +22,9 @@ from lifesearch_kit.transcripts import Step, Transcript
 
 
 @dataclass(frozen=True)
-class _Row:
+class RubricRow:
+    """A rubric and what became of it: the weight that was lost, and how it looks (passed, failed, open)."""
+
     rubric: Rubric
     verdict: str
     reasons: tuple[str, ...]
@@ -55,14 +58,16 @@ def report_view(task: Task, report: Report, judgments: Iterable[Judgment], *, op
     if report.task_id != task.task_id:
         raise InputError(f"the report is on task {report.task_id!r}, not on {task.task_id!r}; pass the task it answers")
     own = [one for one in judgments if all(getattr(one, name) == getattr(report, name) for name in REPORT_KEY)]
-    rows = [_row(report, rubric, [one for one in own if one.rubric_id == rubric.rubric_id]) for rubric in task.rubrics]
+    rows = [
+        rubric_row(report, rubric, [one for one in own if one.rubric_id == rubric.rubric_id]) for rubric in task.rubrics
+    ]
     text = fill(
         "report_view.html.j2",
         css=_css(),
         task=task,
         report=report,
-        facts=_facts(report),
-        scores=_score_lines(task, report, own),
+        facts=report_facts(report),
+        scores=score_lines(task, report, own),
         rows=sorted(rows, key=lambda row: (-row.lost, row.look != "open", -row.rubric.weight)),
         open=open_report,
         lang=Markup(' lang="zh-Hans"' if task.language == "zh" else ' lang="en"'),
@@ -79,7 +84,8 @@ def transcript_view(transcript: Transcript) -> HTML:
     return HTML(text)
 
 
-def _facts(report: Report) -> list[str]:
+def report_facts(report: Report) -> list[str]:
+    """Status and effort of a report in words, as far as they are known."""
     facts = [f"status: {report.status.replace('_', ' ')}"]
     counts = {"iterations": report.iterations, "output tokens": report.output_tokens}
     facts += [f"{name}: {count:,}" for name, count in counts.items() if count is not None]
@@ -88,16 +94,17 @@ def _facts(report: Report) -> list[str]:
     return facts
 
 
-def _row(report: Report, rubric: Rubric, judgments: Sequence[Judgment]) -> _Row:
+def rubric_row(report: Report, rubric: Rubric, judgments: Sequence[Judgment]) -> RubricRow:
+    """Sum up the judgments of one rubric of a report, several passes together."""
     if not report.is_gradable:
-        return _Row(rubric, "no report", (), rubric.weight, "failed")
+        return RubricRow(rubric, "no report", (), rubric.weight, "failed")
     words = {True: "passed", False: "failed", None: "unjudged"}
     verdicts = [words[one.satisfied] + (f" ({one.status})" if one.satisfied is None else "") for one in judgments] or [
         "unjudged"
     ]
     failed = sum(one.satisfied is False for one in judgments)
     look = "failed" if failed else "passed" if all(word == "passed" for word in verdicts) else "open"
-    return _Row(
+    return RubricRow(
         rubric,
         ", ".join(verdicts if len(set(verdicts)) > 1 else verdicts[:1]),
         tuple(dict.fromkeys(one.reason for one in judgments if one.reason)),
@@ -106,11 +113,10 @@ def _row(report: Report, rubric: Rubric, judgments: Sequence[Judgment]) -> _Row:
     )
 
 
-def _score_lines(task: Task, report: Report, judgments: Sequence[Judgment]) -> list[str]:
+def score_lines(task: Task, report: Report, judgments: Sequence[Judgment]) -> list[str]:
+    """One line a judge and repeat, as "14/18, 60.38% by j"; none where nothing was judged."""
     if not report.is_gradable:
-        return [
-            f"no report ({report.status.replace('_', ' ')}): 0/{sum(one.weight > 0 for one in task.rubrics)}, 0.00%"
-        ]
+        return [no_report_line(task, report)]
     known = {one.rubric_id for one in task.rubrics}
     own = [one for one in judgments if one.rubric_id in known]
     if not own:
@@ -118,12 +124,19 @@ def _score_lines(task: Task, report: Report, judgments: Sequence[Judgment]) -> l
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # bounds are what is shown
         scores = report_scores(rubrics_frame([task]), judgments_frame(own), reports_frame([report]), unjudged="bounds")
-    lines = []
-    for row in scores.itertuples():
-        bounds = f"between {row.lower:.2%} and {row.upper:.2%}, {row.unjudged} unjudged"
-        told = f"{row.passed}/{row.rubrics}, {bounds if row.unjudged else f'{row.score:.2%}'} by {row.judge}"
-        lines.append(told + (f", pass {row.repeat}" if row.repeat > 1 else ""))
-    return lines
+    return [score_line(row) for row in scores.itertuples()]
+
+
+def no_report_line(task: Task, report: Report) -> str:
+    """Say the score of a report without a text to grade."""
+    return f"no report ({report.status.replace('_', ' ')}): 0/{sum(one.weight > 0 for one in task.rubrics)}, 0.00%"
+
+
+def score_line(row: Any) -> str:
+    """Say a row of `report_scores` in words; open rubrics leave bounds."""
+    bounds = f"between {row.lower:.2%} and {row.upper:.2%}, {row.unjudged} unjudged"
+    told = f"{row.passed}/{row.rubrics}, {bounds if row.unjudged else f'{row.score:.2%}'} by {row.judge}"
+    return told + (f", pass {row.repeat}" if row.repeat > 1 else "")
 
 
 def _step(step: Step) -> dict[str, object]:

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.evidence import absent_details, asked_dates, closest_passage, is_about_cutoff, later_dates, passages
+from lifesearch_kit.evidence import closest_passage, passages
 from lifesearch_kit.failures import MODES, failure_modes, failure_rates
+from lifesearch_kit.missing import absent_details
 from lifesearch_kit.scoring import report_scores
+from lifesearch_kit.temporal import asked_dates, is_about_cutoff, later_dates
 
 CUTOFF = date(2026, 3, 31)
 CRITERIA = {
@@ -272,9 +274,14 @@ def test_rates_count_reports_and_hold_zeros() -> None:
     rates = failure_rates(findings, reports).set_index(["system", "mode"])
     assert len(rates) == 2 * len(MODES)
     # A lost R1 and R3, two findings in one report.
-    assert list(rates.loc[("A", "missing_details")]) == pytest.approx([1, 1, 100.0, 70.0])
-    assert list(rates.loc[("B", "no_report")]) == [1, 1, 100.0, 100.0]
-    assert list(rates.loc[("B", "missing_details")]) == [1, 0, 0.0, 0.0]
+    columns = ["reports", "reports_affected", "rate_pct", "weight_lost_pct"]
+    assert list(rates.loc[("A", "missing_details"), columns]) == pytest.approx([1, 1, 100.0, 70.0])
+    assert list(rates.loc[("B", "no_report"), columns]) == [1, 1, 100.0, 100.0]
+    assert list(rates.loc[("B", "missing_details"), columns]) == [1, 0, 0.0, 0.0]
+    # One report of one: Wilson's lower end is 1 / (1 + z^2) = 1 / 4.8415; of none, the upper end is z^2 / (1 + z^2).
+    ends = ["low_pct", "high_pct"]
+    assert list(rates.loc[("B", "no_report"), ends]) == pytest.approx([100 / 4.8415, 100], abs=0.01)
+    assert list(rates.loc[("B", "missing_details"), ends]) == pytest.approx([0, 100 * 3.8415 / 4.8415], abs=0.01)
     by_domain = failure_rates(findings, reports.assign(domain="Policy"), by="domain").set_index("mode")
     assert by_domain.loc["missing_details", "rate_pct"] == 50.0
     with pytest.raises(InputError, match="'domain'"):

@@ -486,7 +486,12 @@ def test_a_limit_grants_one_last_turn(loopback: Loopback, settings: dict[str, An
 
 
 def test_time_limit(loopback: Loopback) -> None:
-    report, _ = study(loopback, SEARCH, reported(), max_seconds=1e-9)
+    async def slow(query: str) -> str:
+        await asyncio.sleep(1.2)
+        return f"results for {query}"
+
+    tools = [Tool("search", function_schema("search"), slow)]
+    report, _ = study(loopback, SEARCH, reported(), tools=tools, max_seconds=1.0)
     last_turn(loopback)
     assert (report.text, report.status) == (REPORT, "time_limit")
 

@@ -2,7 +2,7 @@
 
 from lifesearch_kit.plots.comparisons import score_against
 from lifesearch_kit.plots.dataset import dataset_overview, describe_dataset
-from lifesearch_kit.plots.failures import failure_costs, most_missed, report_statuses
+from lifesearch_kit.plots.failures import failure_costs, failure_shares, most_missed, report_statuses
 from lifesearch_kit.plots.items import rubric_map, task_ranges
 from lifesearch_kit.plots.judge_error import corrected_intervals, judge_link
 from lifesearch_kit.plots.judges import judge_by_language, judge_comparison
@@ -20,6 +20,7 @@ __all__ = [
     "difference_matrix",
     "domain_heatmap",
     "failure_costs",
+    "failure_shares",
     "figure_of",
     "judge_by_language",
     "judge_comparison",

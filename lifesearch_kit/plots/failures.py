@@ -23,6 +23,13 @@ _STATUS_COLORS = {
     "refused": "#cc78bc",
     "empty": "#949494",
 }
+_MODE_LOOKS = {
+    "premature_clarification": ("#d55e00", "o"),
+    "no_report": ("#6b6b6b", "s"),
+    "temporal_scope": ("#0173b2", "D"),
+    "missing_details": ("#029e73", "^"),
+    "unmet_requirement": ("#a3569e", "v"),
+}
 _BADGE = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
 _ROOM_INSIDE = 40  # percent: a shorter bar has its words beside it
 
@@ -86,6 +93,45 @@ def failure_costs(rates: pd.DataFrame, systems: Sequence[str], *, note: str, ax:
         low=0,
     )
     return finish(ax, "What failures cost", note, grid=None)
+
+
+def failure_shares(rates: pd.DataFrame, systems: Sequence[str], *, note: str, ax: Axes | None = None) -> Axes:
+    """How often each system's reports show each failure mode, with intervals.
+
+    Parameters
+    ----------
+    rates
+        As `failures.failure_rates` gives them by system.
+    systems
+        Rows from the top down.
+    """
+    shown = [one for one in systems if one in set(rates["system"])]
+    ax = ax or new_axes(8.5, 1.9 + 0.62 * len(shown))
+    modes = [one for one in _MODE_LOOKS if one in set(rates["mode"])]
+    shifts = np.linspace(-0.3, 0.3, len(modes)) if len(modes) > 1 else [0.0]
+    for mode, shift in zip(modes, shifts, strict=True):
+        rows = rates[rates["mode"] == mode].set_index("system").reindex(shown)
+        middle = rows["rate_pct"].to_numpy(float)
+        ends = np.vstack([middle - rows["low_pct"], rows["high_pct"] - middle])
+        color, marker = _MODE_LOOKS[mode]
+        ax.errorbar(
+            middle,
+            np.arange(len(shown)) + shift,
+            xerr=ends,
+            fmt=marker,
+            color=color,
+            markersize=6,
+            elinewidth=1.2,
+            capsize=2,
+            label=mode.replace("_", " "),
+        )
+    ax.set_yticks(np.arange(len(shown)), labels=[wrap(one, 26, 2) for one in shown])
+    ax.set_ylim(len(shown) - 0.5, -0.5)
+    ax.set(xlabel="reports that show the mode, %", xlim=(-2, 102))
+    for place in range(1, len(shown)):
+        ax.axhline(place - 0.5, color="#d0d0d0", linewidth=0.6)
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return finish(ax, "How often reports fail, and how", note)
 
 
 def most_missed(missed: pd.DataFrame, *, note: str, rows: int = 12, ax: Axes | None = None) -> Axes:

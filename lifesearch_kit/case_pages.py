@@ -1,0 +1,65 @@
+"""One report as a page of its own, in one file: open it from a disk, send it, read it without a network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from lifesearch_kit.cases import Findings, TranscriptSource, make_case, transcript_parts
+from lifesearch_kit.odd_text import reveal_plain
+from lifesearch_kit.records import Judgment, Label, Report, Task
+from lifesearch_kit.sealed_pages import write_sealed_page
+
+CASE_STYLES = ("page.css", "case.css")
+
+
+def write_case_page(
+    path: str | os.PathLike[str],
+    task: Task | None,
+    report: Report,
+    judgments: Iterable[Judgment],
+    transcript: TranscriptSource = None,
+    labels: Iterable[Label] = (),
+    findings: Findings = (),
+    *,
+    notice: str = "",
+) -> Path:
+    """Write one case as a self-contained page that holds no script at all.
+
+    It shows question, cutoff and score, the rubrics by the weight that they lost with verdict, the judge's reason and
+    people's labels, the report with its findings marked, and the transcript step by step. What is odd is said: a
+    missing task, invisible characters, HTML, a transcript that breaks off.
+
+    Parameters
+    ----------
+    path
+        Where the page goes; a file that is there is replaced.
+    task
+        None where it is lost.
+    judgments, labels
+        Those of other reports are left out.
+    transcript
+        A transcript, or its file.
+    findings
+        What `failures.failure_modes` gave, or (start, end, label) in characters of the report's text.
+    notice
+        What must be said beside these results (`provenance.provenance_notice`).
+
+    Raises
+    ------
+    InputError
+        When the report is on another task, or findings lie outside its text.
+    """
+    case = make_case(task, report, judgments, labels, findings)
+    return write_sealed_page(
+        path,
+        "case_page.html.j2",
+        CASE_STYLES,
+        title=reveal_plain(f"{report.system}, {report.task_id}, run {report.run}"),
+        case=case,
+        notice=notice,
+        shown=case.shown(1),
+        transcript=transcript_parts(report, transcript),
+        top=1,
+    )
