@@ -57,7 +57,7 @@ lab: .venv/ready  ## JupyterLab with the kit's kernel
 	$(BIN)/jupyter lab notebooks
 
 clean:  ## the environment and what the demo made; runs of your own stay
-	rm -rf .venv figures/*/ data/runs/demo data/runs/demo-judges data/runs/start data/runs/local data/runs/local-judges
+	rm -rf .venv figures/*/ data/runs/demo data/runs/demo-judges data/runs/demo-building data/runs/start data/runs/local data/runs/local-judges
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

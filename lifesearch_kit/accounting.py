@@ -17,7 +17,8 @@ class Summary:
     """What a collection did. `failed` counts units lost to infrastructure by cause: they stay to be run.
 
     `unjudged` counts judgments without a verdict by status and system. `cost` is None where no prices are given.
-    `stopped` says why not all was tried.
+    `stopped` says why not all was tried, `set_aside` counts interrupted runs that are none of those planned: their
+    steps are kept, as nobody here can tell whether their settings come back.
     """
 
     what: str
@@ -33,6 +34,7 @@ class Summary:
     without_cost: int = 0
     seconds: float = 0.0
     stopped: str = ""
+    set_aside: int = 0
 
     def add(self, record: Report | Judgment) -> None:
         """Count one stored result."""
@@ -60,6 +62,10 @@ class Summary:
         parts += [f"{count} failed ({cause}), to be run again" for cause, count in sorted(self.failed.items())]
         if self.stopped:
             parts.append(f"{self.stopped}, {self.planned - self.skipped - self.done - self.failed.total()} left")
+        if self.set_aside:
+            runs = "run" if self.set_aside == 1 else "runs"
+            kept = "kept in unfinished/ (delete what is not to go on)"
+            parts.append(f"{self.set_aside} interrupted {runs} of other settings, tasks or dates {kept}")
         tokens = f"{self.input_tokens:,} input and {self.output_tokens:,} output tokens"
         parts.append(tokens + (f" (unknown for {self.unknown_usage})" if self.unknown_usage else ""))
         parts.append("no prices given" if self.cost is None else f"cost {_money(self.cost)}{self._unpriced()}")

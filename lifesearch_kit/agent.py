@@ -65,17 +65,17 @@ async def research(
         prompt = prompts.render(SYSTEM_PROMPT, today=today.isoformat())
         prompt = "\n".join(filter(None, [prompt, protocol.instructions]))
         loop = Loop(task, system, chat, own, run, protocol, prompt, kept)
-        if loop.steps:
+        if loop.progress.replies:
             lost = "; names and files of its programs were lost" if any(tool.open for tool in tools) else ""
-            loop.notes.append(f"went on after an interruption behind step {len(loop.steps)}{lost}")
-        begun = len(loop.steps)
+            loop.notes.append(f"went on after an interruption behind step {len(loop.progress.replies)}{lost}")
+        begun = len(loop.progress.replies)
         try:
             return await _run(loop), loop.transcript()
         except ChatError as error:
             # What is refused behind the same steps once more, these steps are to blame for.
-            if error.kind == "request" and begun == len(loop.steps):
+            if error.kind == "request" and begun == len(loop.progress.replies):
                 kept.remove()
-            error.cost = loop.paid() - loop.paid(begun)
+            error.cost = loop.progress.paid() - loop.progress.paid(begun)
             raise
 
 
@@ -83,14 +83,14 @@ async def _run(loop: Loop) -> Report:
     try:
         while not loop.ended:
             loop.require_tools(calls=_CALLS_TO_WAIT_FOR)
-            await loop.step(loop.limit() if loop.steps or loop.timed_out else None)
+            await loop.step(loop.limit() if loop.progress.replies or loop.timed_out else None)
     except ChatError as error:
         if error.cause is None:
             raise
         status: ReportStatus = "refused" if error.cause == "refused" else "token_limit"
         return loop.report("", status, str(error))
     loop.require_tools(calls=1)
-    last = loop.replies[-1]
+    last = loop.progress.replies[-1]
     return loop.report(last.text, final_status(loop.met, last, loop.task.query))
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from lifesearch_kit.agent_progress import Progress
 from lifesearch_kit.chat import Chat, Reply
 from lifesearch_kit.checkpoints import Checkpoint, FinishedStep
 from lifesearch_kit.conversation import Conversation, written_tokens
@@ -19,8 +18,7 @@ from lifesearch_kit.settings import SystemSettings
 from lifesearch_kit.text_protocol import TextProtocol
 from lifesearch_kit.tool_calls import ToolCallsProtocol, Turn, run_calls
 from lifesearch_kit.tools import Tool
-from lifesearch_kit.transcripts import Step, Transcript
-from lifesearch_kit.usage import Usage, cost, total
+from lifesearch_kit.transcripts import Transcript
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 
@@ -56,8 +54,7 @@ class Loop:
         self.protocol, self.system_prompt = protocol, system_prompt
         asked = [{"role": "system", "content": system_prompt}, {"role": "user", "content": task.query}]
         self.conversation = Conversation(asked)
-        self.replies: list[Reply] = []
-        self.steps: list[Step] = []
+        self.progress = Progress(task, system, run)
         self.notes: list[str] = []
         self.ended = False
         self.met: ReportStatus | None = None
@@ -85,7 +82,7 @@ class Loop:
                 reply = self._with_usage(await self._decide(last))
         except TimeoutError:
             self.timed_out = True
-            self.notes.append(f"a decision behind step {len(self.steps)} was given up as the time was over")
+            self.notes.append(f"a decision behind step {len(self.progress.replies)} was given up as the time was over")
             return
         started = time.perf_counter()
         turn = self.protocol.read(reply, last=last)
@@ -107,7 +104,7 @@ class Loop:
                 if not count:
                     raise
                 self._taken_out += 1
-                where = f"before step {len(self.steps) + 1}"
+                where = f"before step {len(self.progress.replies) + 1}"
                 self.notes.append(
                     f"{count} older result(s) were taken out of the conversation {where}: it was too long"
                 )
@@ -118,8 +115,7 @@ class Loop:
         self.conversation.add([self._echo(turn.message)])
         self.conversation.add(self.protocol.hand_back(done.results), results=True)
         self.conversation.add(turn.told)
-        self.replies.append(turn.answer)
-        self.steps.append(self._record(turn, done))
+        self.progress.add(turn, done)
         self.ended, self.met = last or not (turn.calls or turn.told), done.limit
 
     def _with_usage(self, reply: Reply) -> Reply:
@@ -133,102 +129,25 @@ class Loop:
 
     def require_tools(self, calls: int) -> None:
         """Give the run up where a tool was called so often at least and its service failed every time."""
-        results = [one for step in self.steps for one in step.results]
-        for tool in self.tools:
-            own = [one for one in results if one.tool == tool]
-            if len(own) >= calls and all(one.service_failed for one in own):
-                self._checkpoint.remove()
-                raise ChatError(f"the tool {tool} never worked: {own[-1].content}", "transient")
+        failed = self.progress.never_worked(calls)
+        if failed is not None:
+            self._checkpoint.remove()
+            raise ChatError(f"the tool {failed.tool} never worked: {failed.content}", "transient")
 
     def limit(self) -> ReportStatus | None:
         """The limit that is reached, if any."""
-        system = self.system
-        if len(self.replies) >= system.max_steps:
-            return "step_limit"
-        spent = sum(one.output_tokens or 0 for one in self._least_usages())
-        if system.max_output_tokens_total is not None and spent >= system.max_output_tokens_total:
-            return "token_limit"
-        if system.max_cost is not None and self.paid() >= system.max_cost:
-            return "cost_limit"
-        return "time_limit" if self.timed_out or self.elapsed >= system.max_seconds else None
-
-    def paid(self, steps: int | None = None) -> float:
-        """What the decisions so far, or the first ones, cost at least."""
-        return sum(cost(one, self.system) or 0.0 for one in list(self._least_usages())[:steps])
-
-    def _least_usages(self) -> Iterator[Usage]:
-        for reply in self.replies:
-            usage = reply.usage
-            yield usage if usage.output_tokens is not None else replace(usage, output_tokens=usage.least_output)
+        late = self.timed_out or self.elapsed >= self.system.max_seconds
+        return self.progress.limit() or ("time_limit" if late else None)
 
     def report(self, text: str, status: ReportStatus, *notes: str) -> Report:
         """The run as a report."""
-        results = [one for step in self.steps for one in step.results]
-        return Report(
-            system=self.system.name,
-            task_id=self.task.task_id,
-            run=self.run,
-            text=text,
-            status=status,
-            iterations=len(self.replies),
-            input_tokens=total([reply.usage.input_tokens for reply in self.replies]),
-            output_tokens=total([reply.usage.output_tokens for reply in self.replies]),
-            reasoning_tokens=total([reply.usage.reasoning_tokens for reply in self.replies]),
-            tool_calls=dict(Counter(one.tool for one in results)),
-            failed_tool_calls=dict(Counter(one.tool for one in results if not one.ok)),
-            estimated_steps=sum(step.estimated for step in self.steps),
-            seconds=self.elapsed,
-            model_seconds=sum(step.seconds for step in self.steps),
-            tool_seconds=sum(step.tool_seconds for step in self.steps),
-            cost=total([cost(reply.usage, self.system) for reply in self.replies]),
-            model=self.replies[-1].model if self.replies else None,
-            notes=(*self._all_notes(), *notes),
-        )
+        return self.progress.report(text, status, self.elapsed, (*self.protocol.notes, *self.notes, *notes))
 
     def transcript(self) -> Transcript:
         """Everything that was said and done."""
-        return Transcript(
-            system=self.system.name,
-            task_id=self.task.task_id,
-            run=self.run,
-            system_prompt=self.system_prompt,
-            question=self.task.query,
-            steps=tuple(self.steps),
-        )
+        return self.progress.transcript(self.system_prompt)
 
     def _echo(self, message: dict[str, Any]) -> dict[str, Any]:
         if self.system.echo_reasoning:
             return message
         return {name: value for name, value in message.items() if name not in _REASONING_FIELDS}
-
-    def _record(self, turn: Turn, done: FinishedStep) -> Step:
-        reply, calls, limit = turn.answer, turn.calls, done.limit
-        notes = list(reply.notes)
-        if limit:
-            notes.append(f"last turn, without tools: {limit}")
-        if limit and calls:
-            notes.append(f"{len(calls)} tool call(s) of the last turn were not run")
-        return Step(
-            number=len(self.steps) + 1,
-            message=turn.message,
-            results=tuple(done.results),
-            finish_reason=reply.finish_reason,
-            input_tokens=reply.usage.input_tokens,
-            output_tokens=reply.usage.output_tokens,
-            reasoning_tokens=reply.usage.reasoning_tokens,
-            estimated=reply.usage.estimated,
-            seconds=reply.seconds,
-            tool_seconds=done.tool_seconds,
-            notes=tuple(notes),
-        )
-
-    def _all_notes(self) -> tuple[str, ...]:
-        alike: dict[str, list[str]] = {}
-        for note in (note for step in self.steps for note in step.notes):
-            alike.setdefault(re.sub(r"\d+", "#", note), []).append(note)
-        notes = [ones[0] if len(ones) == 1 else f"{ones[0]} ({len(ones)} steps)" for ones in alike.values()]
-        notes += [*self.protocol.notes, *self.notes]
-        models = sorted({reply.model for reply in self.replies if reply.model})
-        if len(models) > 1:
-            notes.append(f"more than one model answered: {', '.join(models)}")
-        return tuple(notes)

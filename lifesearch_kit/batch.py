@@ -13,8 +13,8 @@ from pathlib import Path
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.execution import Outcome, not_run, run_notebook, slugs
-from lifesearch_kit.index_page import render_notebook, write_index
-from lifesearch_kit.paths import FIGURES, NOTEBOOKS
+from lifesearch_kit.index_page import CASES_PAGE, render_notebook, write_index
+from lifesearch_kit.paths import FIGURES, NOTEBOOKS, make_folder
 from lifesearch_kit.profiles import declared_parameters, folders_made, read_profile
 
 
@@ -35,10 +35,11 @@ def run_profile(path: Path, *, notebooks: Path = NOTEBOOKS, figures: Path = FIGU
     Raises
     ------
     InputError
-        When the profile does not fit its notebooks; nothing has run then.
+        When the profile does not fit its notebooks, or its figures have no place; nothing has run then.
     """
     profile = read_profile(path, notebooks)
     folder = figures / profile.name
+    make_folder(folder, "profile")
     _remove_earlier(folder)
     outcomes: list[Outcome] = []
     unmade: dict[str, str] = {}
@@ -65,7 +66,7 @@ def run_profile(path: Path, *, notebooks: Path = NOTEBOOKS, figures: Path = FIGU
 def _remove_earlier(folder: Path) -> None:
     made = [folder / f"{slug}{suffix}" for slug in slugs(folder) for suffix in (".png", ".csv", ".json")]
     copies = [path for suffix in ("ipynb", "html") for path in (folder / "notebooks").glob(f"*.{suffix}")]
-    for path in (folder / "index.html", *made, *copies):
+    for path in (folder / "index.html", folder / CASES_PAGE, *made, *copies):
         path.unlink(missing_ok=True)
 
 
@@ -117,7 +118,10 @@ def _interruptible(work: Callable[[], list[Outcome]]) -> list[Outcome]:
         while not future.done():
             wait([future], timeout=0.2)
     except KeyboardInterrupt:
-        print("\nstopped; figures made so far stay, the index page was not written", file=sys.stderr, flush=True)
+        kept = "what agents and judges had finished is kept, and the same command goes on from there"
+        print(
+            f"\nstopped: {kept}. Figures made so far stay, the index page was not written", file=sys.stderr, flush=True
+        )
         os._exit(130)  # an orderly exit would wait for the notebook; kernels end once their parent is gone
     return future.result()
 

@@ -11,8 +11,9 @@ import httpx
 from openai.types import Batch
 
 from lifesearch_kit.chat import Chat, Reply
-from lifesearch_kit.chat_errors import Fault, explain, read_fault, status_of_fault
+from lifesearch_kit.chat_errors import explain, status_of_fault
 from lifesearch_kit.checks import Check
+from lifesearch_kit.endpoint_faults import Fault, read_fault
 from lifesearch_kit.errors import ChatError
 from lifesearch_kit.judge import judge_rubric
 from lifesearch_kit.records import Judgment

@@ -17,6 +17,7 @@ from lifesearch_kit.accounting import Summary
 from lifesearch_kit.batch_files import Notes, Packer, custom_id
 from lifesearch_kit.checks import Check
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.interrupts import interruptible
 from lifesearch_kit.judge_batches import JudgeBatches
 from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.store import Store
@@ -75,7 +76,7 @@ async def grade_in_batches(
         summary = Summary("judgments", planned=len(plan), skipped=len(plan) - len(todo))
         settings = {check.judge.name: check.judge for check in todo.values()}
         _require_vendors(settings.values())
-        async with AsyncExitStack() as stack:
+        async with interruptible(), AsyncExitStack() as stack:
             chats = await open_chats(list(settings.values()), stack)
             notes = Notes(store.folder)
             earlier = notes.read(judged)

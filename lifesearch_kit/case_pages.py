@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from lifesearch_kit.cases import Findings, TranscriptSource, make_case, transcript_parts
+from markupsafe import Markup
+
+from lifesearch_kit.cases import Findings, TranscriptSource, case_html, make_case, transcript_parts
+from lifesearch_kit.html_templates import fill
 from lifesearch_kit.odd_text import reveal_plain
 from lifesearch_kit.records import Judgment, Label, Report, Task
 from lifesearch_kit.sealed_pages import write_sealed_page
@@ -51,15 +54,15 @@ def write_case_page(
     InputError
         When the report is on another task, or findings lie outside its text.
     """
-    case = make_case(task, report, judgments, labels, findings)
+    case = case_html(make_case(task, report, judgments, labels, findings))
+    steps = fill("transcript.html.j2", transcript=transcript_parts(transcript, report), top=1)
     return write_sealed_page(
         path,
         "case_page.html.j2",
         CASE_STYLES,
+        characters=(case, steps),
         title=reveal_plain(f"{report.system}, {report.task_id}, run {report.run}"),
-        case=case,
         notice=notice,
-        shown=case.shown(1),
-        transcript=transcript_parts(report, transcript),
-        top=1,
+        case=Markup(case),
+        transcript=Markup(steps),
     )

@@ -12,13 +12,13 @@ import pandas as pd
 from markupsafe import Markup
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.html_templates import fill, language_attribute
+from lifesearch_kit.html_templates import fill, language_attribute, language_of
 from lifesearch_kit.records import REPORT_KEY, Judgment, Label, Report, Task, subject_fingerprint
 from lifesearch_kit.report_html import Highlight, ReportHtml, report_html
+from lifesearch_kit.rubric_rows import RubricRow, report_facts, rubric_row, score_lines
 from lifesearch_kit.store import read_transcript
 from lifesearch_kit.transcript_html import transcript_faults, transcript_steps
 from lifesearch_kit.transcripts import Transcript
-from lifesearch_kit.views import RubricRow, report_facts, rubric_row, score_lines
 
 TranscriptSource: TypeAlias = Transcript | str | os.PathLike[str] | None
 Place: TypeAlias = tuple[int | None, int | None, str]
@@ -92,7 +92,7 @@ class Case:
         """The language that question, criteria and report are in, as an attribute."""
         if self.task is None:
             return language_attribute(self.report.text)
-        return Markup(' lang="zh-Hans"' if self.task.language == "zh" else ' lang="en"')
+        return language_of(self.task.language)
 
 
 def make_case(
@@ -140,14 +140,14 @@ def make_case(
 
 def case_html(case: Case, top: int = 1) -> str:
     """The case as an HTML fragment whose first heading has the level `top`; without the transcript."""
-    return fill("case.html.j2", case=case, shown=case.shown(top), top=top)
+    return fill("case.html.j2", case=case, shown=case.shown(top), top=top, open=True)
 
 
-def transcript_parts(report: Report, source: TranscriptSource, absent: str = "") -> dict[str, Any]:
-    """What the template of a transcript shows; one that is missing or damaged is said to be so."""
+def transcript_parts(source: TranscriptSource, report: Report | None = None) -> dict[str, Any]:
+    """What the template of a transcript shows; one that is missing, damaged or not the report's is said to be so."""
     record, faults = None, []
     if source is None:
-        faults = [absent or "No transcript was kept for this report."]
+        faults = ["No transcript was kept for this report."]
     elif isinstance(source, Transcript):
         record = source
     else:
@@ -158,7 +158,7 @@ def transcript_parts(report: Report, source: TranscriptSource, absent: str = "")
             faults = [f"The transcript cannot be shown. {error}".replace(str(source), Path(source).name)]
     if record is None:
         return {"record": None, "faults": faults, "steps": []}
-    return {"record": record, "faults": transcript_faults(report, record), "steps": transcript_steps(record)}
+    return {"record": record, "faults": transcript_faults(record, report), "steps": transcript_steps(record)}
 
 
 def _is_of(report: Report, record: Judgment | Label) -> bool:
@@ -182,8 +182,12 @@ def _labels(
     return shown
 
 
-def finding_place(row: Any) -> Place:
-    """Start, end and label of a row of `failures.failure_modes`."""
+def finding_places(rows: Iterable[Any]) -> list[Place]:
+    """Start, end and label of rows of `failures.failure_modes`, the heaviest loss first."""
+    return [_place(row) for row in sorted(rows, key=lambda row: -row.weight_lost)]
+
+
+def _place(row: Any) -> Place:
     rubric = "" if pd.isna(row.rubric_id) else f" {row.rubric_id}"
     detail = f": {row.detail}" if row.detail else ""
     label = f"{row.mode.replace('_', ' ')}{rubric} ({row.weight_lost:.1%} of the weight){detail}"
@@ -194,7 +198,7 @@ def _findings(report: Report, findings: Findings) -> list[Finding]:
     if isinstance(findings, pd.DataFrame):
         key = [getattr(report, name) for name in REPORT_KEY]
         own = findings[(findings[[*REPORT_KEY]] == key).all(axis=1)]
-        given: Sequence[Place] = [finding_place(row) for row in own.itertuples()]
+        given: Sequence[Place] = finding_places(own.itertuples())
     else:
         given = list(findings)
     faults = [

@@ -11,20 +11,15 @@ from typing import Any, Self
 import httpx
 import openai
 
-from lifesearch_kit.chat_errors import (
-    UNKNOWN_FAULT_STATUS,
-    Fault,
-    endpoint,
-    explain,
-    fault_of_body,
-    read_fault,
-    status_of_fault,
-)
+from lifesearch_kit.chat_errors import UNKNOWN_FAULT_STATUS, endpoint, explain, status_of_fault
+from lifesearch_kit.connection_errors import explain_silence
+from lifesearch_kit.endpoint_addresses import local_address
+from lifesearch_kit.endpoint_faults import Fault, fault_of_body, read_fault
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.event_stream import is_stream, read_stream
 from lifesearch_kit.redaction import add_key_variable, redact
 from lifesearch_kit.reply import Reply, read_reply
-from lifesearch_kit.settings import ModelSettings, local_address
+from lifesearch_kit.settings import ModelSettings
 from lifesearch_kit.text import encode
 from lifesearch_kit.usage import Usage, cost
 
@@ -178,8 +173,7 @@ class Chat:
     def explain(self, error: openai.APIError, body: dict[str, Any]) -> ChatError:
         """The error that the user reads for one of `client`; `body` is the request, to name a setting refused."""
         if not isinstance(error, openai.APIStatusError):
-            said = Fault(redact(f"{error.message} {error.__cause__ or ''}".strip(), self.key))
-            return explain(said, None, "no answer", self.settings, body)
+            return explain_silence(error, self.settings, self.key)
         text = redact(error.response.text, self.key)
         content = text.encode()
         payload = read_stream(content) if is_stream(content) else _parse(text)

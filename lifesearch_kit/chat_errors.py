@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from lifesearch_kit.endpoint_addresses import LOCAL, LOCAL_ADDRESS
+from lifesearch_kit.endpoint_faults import Fault
 from lifesearch_kit.errors import ChatError, ChatErrorCause, ChatErrorKind
-from lifesearch_kit.settings import LOCAL, LOCAL_ADDRESS, ModelSettings
+from lifesearch_kit.settings import ModelSettings
 from lifesearch_kit.text import replace_lone_surrogates
 
 UNKNOWN_FAULT_STATUS = 502
@@ -70,64 +71,12 @@ _REMEDIES = {
     "tools": "choose a model that can call tools",
     "tool_choice": "choose a model that can call tools",
 }
-# What some vendors say instead of an error where their own machines failed in the middle of a reply.
-_BROKEN_OFF = ("error", "network_error", "insufficient_system_resource")
 _STREAM_ONLY = re.compile(
     r"(only|must|require|enable|set).{0,20}(?<![a-z])stream|(?<![a-z])stream.{0,20}(required|must|only|=\s?false)"
     r"|non.?stream|[仅只]支持\s?(流|stream)|非流式",
     re.I,
 )
 _STREAM_REMEDY = "set extra_body: {stream: true, stream_options: {include_usage: true}}"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """An error in a vendor's words."""
-
-    message: str
-    code: str | None = None
-    param: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.message} (code {self.code})" if self.code else self.message
-
-
-def fault_of_body(payload: Any) -> Fault | None:
-    """What makes a body that came with HTTP 200 unusable; None when it holds a choice with a message."""
-    if not isinstance(payload, dict):
-        return Fault("the body is no JSON object")
-    if payload.get("error"):
-        return read_fault(payload["error"])
-    choices = payload.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        usual = ("choices", "id", "object", "created", "model", "usage")
-        other = {name: value for name, value in payload.items() if name not in usual}
-        return read_fault(other, "the body holds no choice")
-    if choices[0].get("error"):
-        return read_fault(choices[0]["error"])
-    if choices[0].get("finish_reason") in _BROKEN_OFF:
-        return Fault("the provider broke off the reply")
-    if not isinstance(choices[0].get("message"), dict):
-        return Fault("the choice holds no message")
-    return None
-
-
-def read_fault(error: Any, otherwise: str = "") -> Fault:
-    """Read an error in any of the common shapes: a string, or an object with a message and a code."""
-    if not isinstance(error, dict):
-        return Fault(str(error)[:500])
-    if isinstance(error.get("error"), (dict, str)) and error["error"]:
-        return read_fault(error["error"])
-    said = next((error[name] for name in ("message", "msg", "detail", "error_msg", "reason") if error.get(name)), None)
-    if said is None:
-        said = " ".join(filter(None, (otherwise, json.dumps(error, ensure_ascii=False)[:300] if error else "")))
-    metadata = error.get("metadata")
-    upstream = metadata.get("raw") if isinstance(metadata, dict) else None
-    message = str(said)[:500] + (f" [{str(upstream)[:300]}]" if upstream else "")
-    codes = (error.get(name) for name in ("code", "status", "statusCode", "type"))
-    code = next((code for code in codes if code not in (None, "")), None)
-    param = error.get("param")
-    return Fault(message, None if code is None else str(code), param if isinstance(param, str) else None)
 
 
 def status_of_fault(fault: Fault) -> int:
@@ -146,12 +95,12 @@ def status_of_fault(fault: Fault) -> int:
 
 
 def explain(fault: Fault, status: int | None, shown: str, settings: ModelSettings, body: dict[str, Any]) -> ChatError:
-    """The error that the user reads.
+    """The error that the user reads where an endpoint told one.
 
     Parameters
     ----------
     fault, status
-        What the endpoint said, and the HTTP status it stands for; None for no answer at all.
+        What the endpoint said, and the HTTP status that it stands for, where there is one.
     shown
         How the answer came ("HTTP 400").
     body
@@ -164,10 +113,14 @@ def explain(fault: Fault, status: int | None, shown: str, settings: ModelSetting
         kind, remedy = _refused_setting(fault, settings, body, parameter) or (kind, "")
     # A request at fault is told in the record, which no address of this machine may enter.
     place = LOCAL if settings.is_local and kind == "request" else endpoint(settings)
-    where = f"configuration {settings.name!r} (model {settings.model!r} at {place})"
-    message = f"{where}: {shown}: {fault}" + (f"; {remedy}" if remedy else "")
+    message = f"{configuration(settings, place)}: {shown}: {fault}" + (f"; {remedy}" if remedy else "")
     cause = cause if kind == "request" else None
     return ChatError(replace_lone_surrogates(message)[0], kind, status, cause, parameter)
+
+
+def configuration(settings: ModelSettings, place: str) -> str:
+    """A configuration as an error names it."""
+    return f"configuration {settings.name!r} (model {settings.model!r} at {place})"
 
 
 def endpoint(settings: ModelSettings) -> str:

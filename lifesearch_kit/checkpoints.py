@@ -6,13 +6,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic_core import to_json
 
 from lifesearch_kit.records import ReportStatus
 from lifesearch_kit.redaction import redact_secrets
 from lifesearch_kit.reply import Reply
 from lifesearch_kit.transcripts import ToolResult
-from lifesearch_kit.usage import Usage
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class FinishedStep:
     elapsed: float = 0.0
     taken_out: int = 0
     limit: ReportStatus | None = None
+
+
+_STEP = TypeAdapter(FinishedStep)
 
 
 class Checkpoint:
@@ -50,8 +54,8 @@ class Checkpoint:
         steps, whole = [], 0
         for line in self.path.read_bytes().splitlines(keepends=True):
             try:
-                steps.append(_step_of(json.loads(line.removesuffix(b"\n") if line.endswith(b"\n") else b"")))
-            except (ValueError, TypeError, KeyError):
+                steps.append(_STEP.validate_python(json.loads(line if line.endswith(b"\n") else b"")))
+            except ValueError:
                 break
             whole += len(line)
         with self.path.open("rb+") as file:
@@ -62,11 +66,12 @@ class Checkpoint:
         """Keep one more step."""
         if self.path is None:
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        reply = {**vars(step.reply), "usage": vars(step.reply.usage)}
-        entry = {**vars(step), "reply": reply, "results": [one.model_dump(mode="json") for one in step.results]}
-        with self.path.open("ab") as file:
-            file.write(redact_secrets(json.dumps(entry)).encode() + b"\n")
+        line = redact_secrets(to_json(step).decode()).encode() + b"\n"
+        try:
+            _append(self.path, line)
+        except FileNotFoundError:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            _append(self.path, line)
 
     def remove(self) -> None:
         """Forget the run: its report is kept, or it is to be made anew."""
@@ -74,9 +79,6 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
 
 
-def _step_of(entry: dict[str, Any]) -> FinishedStep:
-    said = entry["reply"]
-    usage = Usage(**{**said["usage"], "notes": tuple(said["usage"]["notes"])})
-    reply = Reply(**{**said, "usage": usage, "tool_calls": tuple(said["tool_calls"]), "notes": tuple(said["notes"])})
-    results = tuple(ToolResult.model_validate(one) for one in entry["results"])
-    return FinishedStep(**{**entry, "reply": reply, "results": results})
+def _append(path: Path, line: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(line)

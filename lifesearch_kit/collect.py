@@ -11,13 +11,14 @@ from lifesearch_kit.agent import research
 from lifesearch_kit.arrivals import Arrivals, Refusals
 from lifesearch_kit.chat import Chat
 from lifesearch_kit.checks import Check
+from lifesearch_kit.endpoint_addresses import local_address
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.judge import judge_rubric
 from lifesearch_kit.own_agents import OwnAgent, require_agents, run_own_agent
 from lifesearch_kit.plan import Run
 from lifesearch_kit.prefix_order import PrefixOrder
 from lifesearch_kit.records import Report
-from lifesearch_kit.settings import ModelSettings, local_address
+from lifesearch_kit.settings import ModelSettings
 from lifesearch_kit.store import Store, select
 from lifesearch_kit.tools import Tools, tools_for
 from lifesearch_kit.workers import Workers
@@ -87,6 +88,7 @@ async def run_agents(
         begun = {run.system.name for run in plan if run.key in stored}
         order = PrefixOrder(todo, lambda run: run.key)
         workers = Workers(order, lambda run: run.system, make, begun, summary, budget or Budget())
+        summary.set_aside = store.unfinished_beside(run.key for run in plan)
         await workers.run(list(settings.values()), concurrency)
         return select(store.reports(), [run.key for run in plan]), summary
 

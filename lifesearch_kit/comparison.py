@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 from IPython.display import HTML
-from markupsafe import Markup
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.hierarchical import Unjudged, reports_present
-from lifesearch_kit.html_templates import fill
+from lifesearch_kit.html_templates import language_of
 from lifesearch_kit.records import REPORT_KEY, Judgment, Report, Task
-from lifesearch_kit.system_differences import end_means
-from lifesearch_kit.views import RubricRow, rubric_row, score_lines
+from lifesearch_kit.rubric_rows import RubricRow, rubric_row, score_lines
+from lifesearch_kit.score_levels import Unjudged, end_means, reports_present
+from lifesearch_kit.views import notebook_view
 
 _PASSED_ON = ("language", "domain")
 
@@ -117,17 +116,15 @@ def compare_view(task: Task, report_a: Report, report_b: Report, judgments: Iter
         _Pair((_row(task, report_a, own[0], number), _row(task, report_b, own[1], number)))
         for number in range(len(task.rubrics))
     ]
-    text = fill(
+    return notebook_view(
         "compare_view.html.j2",
-        css=Markup(fill("view.css")),
         task=task,
         reports=reports,
         scores=[score_lines(task, report, verdicts) for report, verdicts in zip(reports, own, strict=True)],
         pairs=sorted(pairs, key=lambda pair: pair.order),
         differing=sum(pair.differs for pair in pairs),
-        lang=Markup(' lang="zh-Hans"' if task.language == "zh" else ' lang="en"'),
+        lang=language_of(task.language),
     )
-    return HTML(text)
 
 
 def _judge_differences(own: pd.DataFrame, system_a: str, system_b: str, unjudged: Unjudged) -> pd.DataFrame:

@@ -36,7 +36,7 @@ class Conversation:
 
     def encoded(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any] | bytes]:
         """Messages as they are to be sent: those of this conversation as they were encoded when they came."""
-        return [self._encoded.get(id(message), message) for message in messages]
+        return list(map(self._encoded.get, map(id, messages), messages))
 
     def shorten(self) -> int:
         """Make room by the rule: of the results' characters the older half, at least one result, is taken out.

@@ -49,24 +49,26 @@ _FIGURE = re.compile(r"\d")
 _ALONE = re.compile(r"^\W*(?:[A-Za-z]{3,9}\W+)?$")
 _BRACKETED = re.compile(r"[(（][^()（）]{0,40}$")
 _SET_ASIDE = re.compile(
-    r"\b(?:will|shall|would|could|(?-i:may)|might|expect\w*|forecast\w*|project(?:s|ed|ion\w*)|plan(?:s|ned)?"
+    r"\b(?:will|shall|would|could|(?-i:may)|might|expect\w*|forecast\w*|project(?:s|ed|ion\w*)"
+    r"|(?<!the )(?<!\ba )plan(?:s|ned)?|under (?:the|a|its|this) plan"
     r"|schedul\w+|target\w*"
     r"|due|estimat\w+|anticipat\w+|predict\w*|goal|aims?|assum\w+|deadline|accessed|retrieved|exclud\w+|ignored"
     r"|disregarded"
     r"|omitted|set aside|left (?:out|aside)|discarded|dropped as|too recent|foreseen|slated"
     r"|not (?:used|included|considered)|(?:after|beyond) the cut-?off|until|effective|in force|takes? effect"
-    r"|comes? into|(?:is|are) to be|onwards?"
+    r"|comes? into|(?:is|are) to be|onwards?|must|upcoming|open(?:ed|s)? (?:for )?registration"
+    r"|registration (?:is|has)(?: now)? open(?:ed)?"
     r"|(?:starting|beginning|postponed|delayed) (?:on|from|to|in))\b"
-    r"|预计|预期|预测|预估|预算|计划|规划|拟|目标|将|未来|今后|假设|假定|有望|力争|访问日期|检索|访问于|不纳入|未纳入"
+    r"|预计|预期|预测|预估|预算|计划|规划|拟|目标|将|未来|今后|假设|假定|有望|力争|定于|拟于|访问日期|检索|访问于|不纳入|未纳入"
     r"|未采用"
     r"|不采用|不予采用|未使用"
-    r"|没有(?:采用|使用|纳入)|忽略|排除|剔除|截止日之后|到期|期限|推迟|延期|延至|起(?:实施|执行|施行|计算|生效"
-    r"|[，,。；]|$)|[自从]20\d\d年[^，。；]{0,8}起",
+    r"|没有(?:采用|使用|纳入)|忽略|排除|剔除|截止日之后|到期|期限|推迟|延期|延至|(?:[年月日号]|\d)\s*起(?![诉草步飞火义初])"
+    r"|起(?:实施|执行|施行|计算|生效|[，,。；]|$)|[自从]20\d\d年[^，。；]{0,8}起",
     re.IGNORECASE,
 )
 # A date that a scheduled event's word or label announces: "Support ends: …", "报名截止日期：…".
 _SCHEDULED = re.compile(
-    r"\b(?:(?:ends|expires|closes|opens|starts|begins|launches|resumes|departs|arrives|runs"
+    r"\b(?:(?:ends|expires|matures|closes|opens|starts|begins|launches|resumes|departs|arrives|runs"
     r"|(?<!the )(?:end|expire|close|open|start|begin|resume|run)(?= (?:on|at|from)\b)|valid|next \w+"
     r"|(?:end|expiry|expiration|closing|opening|start|renewal) date|end of (?:support|life|sales?))"
     r"[\s:*_|(]*(?:(?:is|on|at|in|from|by|to|through)\b[\s:*_]*)?"
@@ -80,6 +82,15 @@ _SCHEDULED = re.compile(
 _ENDS_THERE = re.compile(r"\s*(?:截止|止(?!损|跌)|(?:之|以)?前)")
 
 
+# A figure that was read on a later day is later data; the day on which a cited page was opened is none.
+_READ_THEN = re.compile(
+    r"\b(?:data|figures?|numbers?|counts?|values?|statistics|prices?|rates?|snapshot|results?)\b[^.;,()]{0,30}"
+    r"\b(?:retrieved|accessed)(?= (?:on|in)?\s*$)"
+    r"|(?:数据|数字|统计|结果|价格)[^，。；（）]{0,8}(?:检索|访问)(?=于?\s*$)",
+    re.IGNORECASE,
+)
+
+
 def reports_of(text: str, span: Span, mention: DateMention) -> bool:
     """Whether the clause of a date reports something of that day.
 
@@ -90,9 +101,13 @@ def reports_of(text: str, span: Span, mention: DateMention) -> bool:
     """
     before = _CLAUSE_END.split(text[max(span.start, mention.start - _WINDOW) : mention.start])[-1]
     after = _CLAUSE_END.split(text[mention.end : min(span.end, mention.end + _WINDOW)])[0]
+    read_then = _READ_THEN.search(before)
+    before = _READ_THEN.sub("read", before)
     clause = before + text[mention.start : mention.end] + after
     if _SET_ASIDE.search(clause) or _SCHEDULED.search(before[-60:]) or _ENDS_THERE.match(after):
         return False
+    if read_then:
+        return True
     moment = mention.moment
     if not (moment.month or moment.quarter or moment.half):
         in_words = "年" in text[mention.start : mention.end]

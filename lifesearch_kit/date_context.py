@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import calendar
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import zip_longest
 
 from lifesearch_kit.dates import DateMention, Moment, date_mentions
 
@@ -24,6 +26,10 @@ _SPANS_YEARS = re.compile(
     r"|一年|[上去今本明每历]年|(?:12|十二)个月|财年|往年|同期",
     re.IGNORECASE,
 )
+# "Late 2025", "2025年底" lie in the year's second half.
+_LATE, _AT_END = re.compile(r"\b(?:late|end of) $", re.IGNORECASE), re.compile(r"年?\s*[底末]")
+# "7月底（2025年）", "July (2025)": the year stands behind its month.
+_BEHIND = re.compile(r"(?:[底末初中]|[上中下]旬)?\s*[（(]")
 _NEXT = re.compile(r"(?:[次翌]年|\bthe (?:following|next) year,?(?: in)?|\bthe following)\s*$", re.IGNORECASE)
 
 
@@ -41,7 +47,7 @@ def dates_in_context(text: str) -> tuple[DateMention, ...]:
     bare = [_bare(match) for match in _BARE.finditer(text) if claimed.find(1, *match.span()) < 0]
     found: list[DateMention] = []
     line_end, last = -1, Moment()
-    for mention in sorted([*given, *bare], key=lambda one: one.start):
+    for mention in _completed(text, sorted([*given, *bare], key=lambda one: one.start)):
         if mention.start > line_end:
             start = text.rfind("\n", 0, mention.start) + 1
             line_end = text.find("\n", mention.start) % (len(text) + 1)
@@ -58,6 +64,18 @@ def dates_in_context(text: str) -> tuple[DateMention, ...]:
                 mention, last = replace(mention, moment=filled), filled
         found.append(mention)
     return tuple(found)
+
+
+def _completed(text: str, mentions: Sequence[DateMention]) -> Iterator[DateMention]:
+    """A year that is said to be late as its second half, a month with the year that stands in brackets behind it."""
+    for one, behind in zip_longest(mentions, mentions[1:]):
+        year_alone = one.moment == Moment(one.moment.year)
+        if year_alone and (_LATE.search(text[max(0, one.start - 8) : one.start]) or _AT_END.match(text, one.end)):
+            yield replace(one, moment=Moment(one.moment.year, half=2))
+        elif not one.moment.year and behind and _BEHIND.fullmatch(text[one.end : behind.start]):
+            yield replace(one, moment=replace(one.moment, year=behind.moment.year))
+        else:
+            yield one
 
 
 def _bare(match: re.Match[str]) -> DateMention:

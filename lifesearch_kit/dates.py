@@ -26,6 +26,10 @@ _FORMS = tuple(
     re.compile(form, re.IGNORECASE | re.ASCII)
     for form in (
         rf"(?<!\d){_YEAR}(?P<mark>[-/.])(?P<month_number>1[0-2]|0?[1-9])(?P=mark){_DAY}(?!\d)",
+        rf"(?<![\d.]){_DAY}\.(?P<month_number>1[0-2]|0?[1-9])\.{_YEAR}(?!\.?\d)",
+        rf"(?<![\d/])(?P<first>\d\d?)/(?P<second>\d\d?)/{_YEAR}(?![\d/])",
+        rf"(?<![\dA-Za-z])(?P<short>[12]\d)年(?P<month_number>1[0-2]|0?[1-9])月(?:\s*{_DAY}\s*[日号])?",
+        r"(?<![\dA-Za-z])(?P<quarter>[1-4])Q(?P<short>[12]\d)(?![\dA-Za-z])",
         rf"(?<!\d){_YEAR}\s*年\s*(?P<month_number>1[0-2]|0?[1-9])\s*月(?:\s*{_DAY}\s*[日号])?",
         rf"{_ZH_YEAR}年(?:{_ZH_MONTH}月(?:{_ZH_DAY}[日号])?)?",
         rf"(?<!\d){_YEAR}\s*年?\s*(?P<half>[上下])半年",
@@ -101,9 +105,12 @@ class DateMention:
 
 def _moment(match: re.Match[str]) -> Moment | None:
     given = {name: value for name, value in match.groupdict().items() if value}
+    if "first" in given:
+        given |= _month_and_day(given["first"], given["second"])
     quarter = given.get("quarter", "0").casefold()
     moment = Moment(
-        int(given.get("year") or given.get("year_before") or 0) or _numeral(given.get("year_zh", "")),
+        int(given.get("year") or given.get("year_before") or 0)
+        or (2000 + int(given["short"]) if "short" in given else _numeral(given.get("year_zh", ""))),
         int(given.get("month_number", 0))
         or _MONTHS.get(given.get("month", "").casefold(), 0)
         or _numeral(given.get("month_zh", "")),
@@ -113,6 +120,13 @@ def _moment(match: re.Match[str]) -> Moment | None:
     )
     longest = calendar.monthrange(moment.year or 2024, moment.month)[1] if moment.month else 31
     return moment if moment.day <= longest else None
+
+
+def _month_and_day(first: str, second: str) -> dict[str, str]:
+    """Which of two numbers is the month: neither is given where both may be, as in 03/04/2025."""
+    if first == second or int(second) > 12 >= int(first):
+        return {"month_number": first, "day": second}
+    return {"month_number": second, "day": first} if int(first) > 12 >= int(second) else {}
 
 
 def _numeral(written: str) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from lifesearch_kit.failures import MODES
+from lifesearch_kit.failures import MODES, failure_rates
 from lifesearch_kit.missing import KINDS
 from lifesearch_kit.records import REPORT_KEY
 
@@ -25,6 +25,42 @@ ENDINGS = {
 }
 LOST = "lost to infrastructure"
 _EFFORT = ("iterations", "output_tokens")
+
+
+def rates_by(findings: pd.DataFrame, reports: pd.DataFrame, tasks: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Write how often each mode occurs, in words for reading.
+
+    Parameters
+    ----------
+    findings
+        What `failures.failure_modes` gave for these reports.
+    tasks
+        A row a task: task_id, and the column `by` where the reports have none (``language``, ``domain``).
+
+    Returns
+    -------
+    DataFrame
+        A row a value of `by`, a column a mode: "12.5% [3.2, 38.0]", the share of reports that show it and the interval
+        of `failures.failure_rates`; before them the column reports.
+    """
+    own = reports if by in reports else reports.merge(tasks[["task_id", by]], on="task_id", validate="m:1")
+    rates = failure_rates(findings, own, by)
+    words = [f"{row.rate_pct:.1f}% [{row.low_pct:.1f}, {row.high_pct:.1f}]" for row in rates.itertuples()]
+    table = rates.assign(words=words).pivot(index=by, columns="mode", values="words")[[*MODES]]
+    table.insert(0, "reports", rates.groupby(by)["reports"].first())
+    return table
+
+
+def matching(
+    findings: pd.DataFrame, system: str = "any", domain: str = "any", language: str = "any", mode: str = "any"
+) -> pd.DataFrame:
+    """Pick findings, ``any`` meaning all, and the columns that are read; what cost most stands first."""
+    wanted = {"system": system, "domain": domain, "language": language, "mode": mode}
+    kept = findings
+    for name, value in wanted.items():
+        kept = kept if value == "any" else kept[kept[name] == value]
+    table = kept.sort_values("weight_lost", ascending=False, kind="stable", ignore_index=True)
+    return table[[*REPORT_KEY, "mode", "rubric_id", "missing", "detail", "weight_lost", "evidence"]]
 
 
 def missing_kinds(findings: pd.DataFrame, reports: pd.DataFrame) -> pd.DataFrame:
@@ -69,8 +105,8 @@ def report_endings(reports: pd.DataFrame, lost: Iterable[tuple[str, str, int]] =
     reports
         A row a report: its key, text and status.
     lost
-        Keys of runs that were planned and left no record, as `adapters.missing_reports` lists them: network, quota or
-        machine failed. They are counted, and score nothing.
+        Keys of runs that were planned and left no record, as `report_files.missing_reports` lists them: network, quota
+        or machine failed. They are counted, and score nothing.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,8 +51,8 @@ def read_records(
         Listing every fault of the file: unreadable lines, wrong fields, repeated keys.
     """
     rows, faults = read_rows(path)
-    records = list(_validated(rows, model, context, faults))
-    faults += _repeats([(row.place, record) for row, record in records], key)
+    records = list(validated(rows, model, context, faults))
+    faults += repeats([(row.place, record) for row, record in records], key)
     if faults:
         raise InputError(faults)
     return [record for _, record in records]
@@ -88,8 +88,8 @@ def read_tasks(path: PathLike, rubrics: PathLike | None = None, weight_step: flo
     joined = [
         Row(row.place, {**row.data, "rubrics": tuple(by_task.get(str(row.data.get("task_id")), ()))}) for row in rows
     ]
-    tasks = list(_validated(joined, Task, context, faults))
-    faults += _repeats([(row.place, task) for row, task in tasks], ("task_id",))
+    tasks = list(validated(joined, Task, context, faults))
+    faults += repeats([(row.place, task) for row, task in tasks], ("task_id",))
     if faults:
         raise InputError(faults)
     return [task for _, task in tasks]
@@ -112,7 +112,7 @@ def _rubrics_by_task(
                 f"{row.place}: field 'task_id': {task!r} is no task of {tasks_path}; correct the id or add the task"
             )
     by_task: dict[str, list[Rubric]] = {}
-    for row, rubric in _validated(numbered, Rubric, context, faults):
+    for row, rubric in validated(numbered, Rubric, context, faults):
         by_task.setdefault(owner[row.place], []).append(rubric)
     if faults:
         raise InputError(faults)
@@ -136,19 +136,34 @@ def read_labels(path: PathLike) -> list[Label]:
 
 def write_jsonl(path: PathLike, records: Iterable[Record]) -> None:
     """Write records as JSON Lines: valid UTF-8, strict JSON, replaced in one step."""
+    write_json_rows(path, (record.model_dump(mode="json") for record in records))
+
+
+def write_json_rows(path: PathLike, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write plain objects as `write_jsonl` writes records.
+
+    Raises
+    ------
+    InputError
+        When an object holds what JSON cannot say, such as NaN; then the file stays as it was.
+    """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(target.name + ".part")
     with temporary.open("wb") as file:
-        for record in records:
-            line = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, allow_nan=False)
+        for number, row in enumerate(rows, start=1):
+            try:
+                line = json.dumps(row, ensure_ascii=False, allow_nan=False)
+            except ValueError as error:
+                raise InputError(f"{path}:{number}: cannot be written as JSON ({error}); write null there") from None
             file.write(replace_lone_surrogates(line)[0].encode() + b"\n")
     temporary.replace(target)
 
 
-def _validated(
+def validated(
     rows: Iterable[Row], model: type[AnyRecord], context: dict[str, Any] | None, faults: list[str]
 ) -> Iterator[tuple[Row, AnyRecord]]:
+    """Make a record of each row that is one; what is wrong with the others is added to `faults`."""
     for row in rows:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", InputWarning)
@@ -162,7 +177,8 @@ def _validated(
         yield row, record
 
 
-def _repeats(records: Sequence[tuple[str, Record]], key: Sequence[str]) -> list[str]:
+def repeats(records: Sequence[tuple[str, Record]], key: Sequence[str]) -> list[str]:
+    """Faults of records, each with its place, that share all fields of a key."""
     first: dict[tuple[Any, ...], str] = {}
     faults = []
     for place, record in records if key else ():

@@ -32,7 +32,7 @@ _SELF = (
 )
 _UPON = (
     rf"\b(?:once|after|as soon as|when|until|upon|on|without|pending|await\w*|wait\w* for)\b[^.!?;\n]{{0,20}}"
-    rf"(?:\byou(?:['’]ve| have)? {_ANSWERED}|\byour {_ANSWER}\b|\bhear(?:ing)? (?:back )?from you\b)"
+    rf"(?:\byou(?:['’]ve| have)? {_ANSWERED}|\byour {_ANSWER}\b|\bhear(?:ing)? (?:back\b|from you\b))"
 )
 _DEFERS = re.compile(
     rf"\bbefore i (?:can |could )?{_GO_ON}\b"
@@ -41,12 +41,15 @@ _DEFERS = re.compile(
     r"|(?:your|more|further|some|a few|the following|additional)[^.!?\n]{0,40}\b(?:from you|before|first|in order to))"
     rf"|(?:please|kindly|could you|can you)\b[^.!?\n]{{0,120}}\b(?:so(?: that)? i can|(?:and|then) i(?:['’]ll| will))"
     rf"(?: then)? {_GO_ON}\b"
+    rf"|\b(?:await\w*|wait\w* (?:for|on)) your {_ANSWER}"
+    r"|\b(?:let me know|tell me|please (?:say|confirm|indicate))\b[^.!?\n]{0,30}\b(?:whether|if)\b[^.!?\n]{0,20}"
+    rf"\b(?:to|i should|me to) {_GO_ON}\b"
     r"|\b(?:let me know|tell me|please|send me|give me)\b[^.!?\n]{0,120}\b(?:i(?:['’]ll| will| can)? then|then i)\b"
     rf"|\b(?:not enough|insufficient|don['’]t have enough|lack(?:ing)?(?: the)?) (?:information|details?|context)"
     rf" to {_GO_ON}\b",
     re.IGNORECASE,
 )
-_ANSWERED_ZH = "(?:确认|回复|答复|明确|确定|选定|告知|提供|补充|澄清|反馈|选择|说明|回音|决定|定夺|指示)"
+_ANSWERED_ZH = "(?:告诉|确认|回复|答复|明确|确定|选定|告知|提供|补充|澄清|反馈|选择|说明|回音|决定|定夺|指示)"
 _GO_ON_ZH = "(?:检索|整理|补写|补充|完成|开始|继续|撰写|比较|进行|给出|展开|着手|推进|查询|分析|写)"
 _DEFERS_ZH = re.compile(
     rf"{_ANSWERED_ZH}(?:之|以)?后[，,]?(?:我(?:们)?(?:将|会|再|即可|可以|就|便|才能)?|再|即可|方可"
@@ -55,21 +58,38 @@ _DEFERS_ZH = re.compile(
     rf"|即可|方可)"
     r"|(?:请|麻烦|烦请)(?:您|你)?(?:把|将)[^。！？\n]{1,30}(?:贴|发|传|给|寄)[^。！？，\n]{0,6}[，,]?我(?:接着|继续|再"
     r"|就|便|马上)"
+    r"|请(?:您|你)?(?:直接)?回复\s*[“\"「『'](?:继续|确认|是|好|可以|[A-Da-d\d])"
     r"|(?:请|麻烦|烦请)[^。！？\n]{0,10}(?:告诉|告知)[^。！？\n]{0,40}[，,；]我(?:再|才|就|便|随后|接着)"
     rf"|收到回复后我|等待(?:您|你)的?{_ANSWERED_ZH}|(?:需要|有待|须)(?:您|你)(?:先|再|进一步)?{_ANSWERED_ZH}"
     rf"|(?:信息|条件|资料)(?:不足|不够)[，,]?(?:暂时?|目前)?(?:无法|不能){_GO_ON_ZH}"
     rf"|请(?:您|你)?先?{_ANSWERED_ZH}[^。！？\n]{{0,40}}(?:我|以便我?){_GO_ON_ZH}",
 )
+# What the agent does next, where the sentence before asks for something.
+_THEN = re.compile(
+    r"^\W*(?:then i(?:['’]ll| will| can)|i(?:['’]ll| will| can) then|after that,? i(?:['’]ll| will| can))\b"
+    r"|^\W*(?:之后|然后|随后|届时)我(?:们)?(?:再|会|将|就|便)",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    rf"^\W*(?:(?:then )?i(?:['’]ll| will| can)(?: then)?|(?:and )?then i(?:['’]ll| will| can)) {_GO_ON}\b"
+    rf"|^\W*(?:您|你)?(?:同意|{_ANSWERED_ZH})(?:之|以)?后[，,]?我|^\W*我(?:再|会|将|就|便|马上)",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(r"(?:[*#_]+\s*)?(?:thank you|thanks|多谢|谢谢)[^。.!！]{0,20}[。.!！]?", re.IGNORECASE)
+_ITEM_NUMBER = re.compile(r"^\s*\(?\d{1,2}[.)、）]\s", re.MULTILINE)
 _OFFER = re.compile(
     r"\bif (?:you(?:['’]d| would)?(?: also)? (?:like|want|wish|prefer|need|are interested)|useful|helpful|needed"
     r"|necessary"
     r"|desired)\b|\bwould you like|\bwant me to\b|\bhappy to\b|\bfeel free\b|\bglad to\b"
+    r"|\banything else\b|\bany (?:other|further|more) questions?\b|还有(?:其他|什么|别的)|要不要我|需要我"
     r"|如需|如果?(?:您|你)?(?:还)?(?:需要|想|希望|愿意|有兴趣)|若需|若(?:您|你)(?:需要|想|希望)|欢迎|随时",
     re.IGNORECASE,
 )
 _YOURSELF = re.compile(
     r"\b(?:look|find|check|search|collect|obtain|get|contact|consult|gather|read|retrieve|ask|verify|pull|go)\b"
     r"[^.!?\n]{0,80}\b(?:yourself|yourselves|on your own)\b"
+    r"|\byou (?:can|could|may|should|will (?:need|have) to|(?:need|have) to) (?:look up|look for|find|collect|obtain"
+    r"|gather|retrieve)\b"
     r"|\b(?:suggest|recommend|advise)\b[^.!?\n]{0,20}\byou (?:contact|search|consult|look up)\b"
     r"|(?:自行|自己|亲自)(?:再)?(?:到|去|在|前往|登录)?[^，。！？\n]{0,12}"
     r"(?:查|找|翻|搜|看|检索|联系|收集|获取|索取|整理|统计)",
@@ -84,11 +104,15 @@ _NOT_DONE = re.compile(
 )
 _HELP = r"(?:help|assist|comply|provide|answer|fulfil\w*|discuss|respond|support|complete|do)"
 _REFUSAL = re.compile(
-    r"(?:^|\b(?:i|we)\b|\bsorry\b|['’]m)[^.!?\n]{0,25}(?:\b(?:cannot|unable to|not able to|(?:must"
-    r"|have to) decline(?: to)?)"
+    r"(?:^\W*|(?:\b(?:i|we|assistant|model)\b|\bsorry\b|['’]m)[^.!?\n]{0,25})"
+    r"(?:\b(?:cannot|unable to|not able to|(?:must|have to) decline(?: to)?)"
     rf"|(?:can|won)['’]t(?: be able to)?|\bwill not(?: be able to)?) {_HELP}\b"
-    r"|(?:^|[，。,！\s]|我|本人|暂时?|恕)(?:无法|不能|不便|不可以|没法|没有办法|不方便)(?:为(?:您|你))?"
-    r"(?:协助|提供|回答|完成|满足|处理|讨论|回应|帮助|帮)|帮不了(?:您|你)?|恕难",
+    r"|\b(?:outside|beyond) (?:of )?(?:what i|my|the scope of what)\b|['’]m not (?:allowed|permitted|able) to\b"
+    r"|超出了?[^。！？\n]{0,12}(?:范围|权限|能力)|帮不[上了]"
+    r"|\b(?:request|task|query|question) (?:(?:is|was|has been) )?(?:declined|refused|denied|rejected)\b"
+    r"|(?:请求|问题|任务|内容)[^。！？\n]{0,6}违反[^。！？\n]{0,12}(?:政策|规定|准则|规范)"
+    r"|(?:^|[，。,！\s]|我|本人|暂时?|恕|因此|所以)(?:无法|不能|不便|不可以|没法|没有办法|不方便)(?:为(?:您|你))?"
+    r"(?:协助|提供|回答|完成|满足|处理|讨论|回应|帮助|帮)|恕难",
     re.IGNORECASE,
 )
 _WIDE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
@@ -105,9 +129,9 @@ def hands_back(text: str, question: str = "") -> HandedBack | None:
     """Find where a message hands the work back to the user, with or without a partial report.
 
     Either it makes going on depend on the user's reply, or it says that something was not done and that the user should
-    do it; a short message of nothing but questions asks as well. Looked at are the message's beginning and end, where
-    it speaks to its reader. Offers of further help, advice beside a finished answer and questions that the report
-    itself answers are none.
+    do it; a short message without figures that ends in a request or question asks as well. Looked at are the message's
+    beginning and end, where it speaks to its reader. Offers of further help, advice beside a finished answer and
+    questions that the report itself answers are none.
 
     Parameters
     ----------
@@ -119,14 +143,15 @@ def hands_back(text: str, question: str = "") -> HandedBack | None:
     request = asks_back(text, question)
     if request is not None:
         return HandedBack(request, False)
-    every = list(sentence_spans(text)) if not _is_report(text) else []
-    if every and all(one.quote.endswith(("?", "？")) for one in every):
-        return HandedBack(every[0], False)
+    asked = None if _is_report(text) else _ends_asking(text)
+    if asked is not None:
+        return HandedBack(asked, False)
     before = ""
     for span in _spoken(text):
         defers = _DEFERS.search(span.quote) or _DEFERS_ZH.search(span.quote)
         redirects = _YOURSELF.search(span.quote) and _NOT_DONE.search(f"{before} {span.quote}")
-        if (defers or redirects) and not _OFFER.search(span.quote):
+        goes_on = _THEN.search(span.quote) and _asks(before)
+        if (defers or goes_on or redirects) and not _OFFER.search(span.quote):
             return HandedBack(_request_near(text, span), _is_report(text))
         before = span.quote
     return None
@@ -137,6 +162,16 @@ def refuses(text: str) -> Span | None:
     if not text.strip() or _width(text) > _SHORT_REFUSAL or FIGURE.search(text):
         return None
     return next((Span(*span) for span in sentence_spans(text) if _REFUSAL.search(span[2])), None)
+
+
+def _ends_asking(text: str) -> Span | None:
+    """The first request or question of a message that ends with one, what the agent does next aside."""
+    sentences = [
+        one for one in sentence_spans(text) if not (_GOES_ON.search(one.quote) or _OPENING.fullmatch(one.quote))
+    ]
+    if not sentences or not _asks(sentences[-1].quote) or _OFFER.search(sentences[-1].quote):
+        return None
+    return next(one for one in sentences if _asks(one.quote))
 
 
 def _spoken(text: str) -> Iterator[Span]:
@@ -165,7 +200,7 @@ def _asks(sentence: str) -> bool:
 
 
 def _is_report(text: str) -> bool:
-    return _width(text) > _SHORT or bool(FIGURE.search(text))
+    return _width(text) > _SHORT or bool(FIGURE.search(_ITEM_NUMBER.sub("", text)))
 
 
 def _width(text: str) -> int:

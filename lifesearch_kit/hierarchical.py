@@ -17,23 +17,21 @@ under this model: Field and Welsh 2007). Survey sampling knows it as the ultimat
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import pandas as pd
 from scipy import special
 
-from lifesearch_kit.errors import InputError, UnjudgedError
-from lifesearch_kit.resampling import Deviations, deviations, few_units, resampled, t_percentiles
-from lifesearch_kit.statistics import check_resampling
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.resampling import (
+    Deviations,
+    check_resampling,
+    deviations,
+    resampled,
+    t_percentiles,
+    too_few,
+)
+from lifesearch_kit.score_levels import UNITS, Over, Unjudged, level_means, reports_present
 
-Over = Literal["tasks", "runs", "repeats"]
-Unjudged = Literal["refuse", "bounds"]
-_UNITS: dict[str, list[str]] = {
-    "tasks": ["task_id"],
-    "runs": ["task_id", "run"],
-    "repeats": ["task_id", "run", "repeat"],
-}
 _COLUMNS = [
     *("score_pct", "low_pct", "high_pct", "standard_error_pct", "df", "t_low_pct", "t_high_pct", "note"),
 ]
@@ -93,7 +91,8 @@ def hierarchical_intervals(
         A row a judge, system (and value of `by`): judge, system, *by*, over, tasks, runs (reports), repeats (passes of
         the judge over reports), score_pct, low_pct, high_pct (bootstrap), standard_error_pct, df, t_low_pct, t_high_pct
         (analytic; not cut at 0 or 100), note: why an end is missing. With one unit to draw from there is no interval,
-        with fewer than 6 (at 95%) no bootstrap one.
+        with fewer than 6 (at 95%), or several strata with fewer than 14 degrees of freedom in all, no bootstrap one,
+        and none at all where these few are alike. More that are alike have an interval of width 0, with a note.
 
     Raises
     ------
@@ -103,8 +102,8 @@ def hierarchical_intervals(
         For an unknown argument or column, a level outside 0 to 1, fewer than one resample, no report at all.
     """
     check_resampling(resamples, level)
-    if over not in _UNITS:
-        raise InputError(f"over={over!r} is not known; choose from {', '.join(_UNITS)}")
+    if over not in UNITS:
+        raise InputError(f"over={over!r} is not known; choose from {', '.join(UNITS)}")
     if strata and over != "tasks":
         raise InputError(f"strata={strata!r} is of no use with over={over!r}: its tasks stay as they are; leave it out")
     for name in filter(None, (by, strata)):
@@ -129,35 +128,6 @@ def interval_words(over: Over = "tasks", level: float = 0.95) -> str:
     return f"{100 * level:g}% bootstrap intervals over {over} ({_DRAWN[over]}), widened for few as Student's t is"
 
 
-def reports_present(scores: pd.DataFrame, unjudged: Unjudged = "refuse") -> pd.DataFrame:
-    """Scores of the reports that are there.
-
-    Raises
-    ------
-    UnjudgedError
-        When rubrics are unjudged and `unjudged` is ``refuse``.
-    InputError
-        For an unknown `unjudged`, or where no report is there.
-    """
-    if unjudged not in ("refuse", "bounds"):
-        raise InputError(f"unjudged={unjudged!r} is not known; choose 'refuse' or 'bounds'")
-    count = int(scores["unjudged"].sum())
-    if count and unjudged == "refuse":
-        raise UnjudgedError(f"{count} rubrics are unjudged, so there is no score; judge them, or ask for bounds")
-    present = scores[~scores["missing"].astype(bool)]
-    if present.empty:
-        raise InputError("there is no report, so there is no score; run the agents first")
-    return present
-
-
-def level_means(present: pd.DataFrame, over: Over, value: str = "score") -> pd.DataFrame:
-    """Means of the units of a level, each lower level equal within the next: sorted units x systems as they appear."""
-    means = present.groupby(["system", *_UNITS["repeats"]], observed=True)[value].mean()
-    for name in ("runs", "tasks")[: ("repeats", "runs", "tasks").index(over)]:
-        means = means.groupby(["system", *_UNITS[name]], observed=True).mean()
-    return means.astype(float).unstack("system").reindex(columns=present["system"].unique())
-
-
 def _intervals(
     own: pd.DataFrame, value: str, over: Over, strata: str, rng: np.random.Generator, resamples: int, level: float
 ) -> pd.DataFrame:
@@ -168,7 +138,7 @@ def _intervals(
         groups = own.drop_duplicates("task_id").set_index("task_id")[strata] if strata else None
         stratum = np.zeros(len(units), int) if groups is None else pd.factorize(units["task_id"].map(groups))[0]
     else:
-        stratum = units.groupby(_UNITS[over][:-1], sort=False).ngroup().to_numpy()
+        stratum = units.groupby(UNITS[over][:-1], sort=False).ngroup().to_numpy()
     weights = _weights(table, stratum, over)
     if over == "repeats":
         # A report without a text scores 0 whoever judges it.
@@ -181,10 +151,12 @@ def _intervals(
     low, high = t_percentiles(drawn, spread.df, level)
     error = np.sqrt(spread.variance)
     reach = special.stdtrit(spread.df, (1 + level) / 2) * error
-    still = error == 0  # nothing varies: an interval of width 0, as statistics.bootstrap_intervals gives it
+    # Units that are alike by chance are no sign that others would be, where they are few.
+    few = too_few(spread, level)
+    low[few], high[few] = np.nan, np.nan
+    reach[(error == 0) & few] = np.nan
     center = point[:, 0]
-    ends = [np.where(still, center, one) for one in (low, high, center - reach, center + reach)]
-    numbers = [center, *ends[:2], error, spread.df, *ends[2:]]
+    numbers = [center, low, high, error, spread.df, center - reach, center + reach]
     frame = pd.DataFrame(dict(zip(_COLUMNS, numbers, strict=False)), index=table.columns)
     frame[[name for name in frame if name != "df"]] *= 100
     return frame.assign(note=_notes(spread, over, level))
@@ -207,13 +179,14 @@ def _weights(table: pd.DataFrame, stratum: np.ndarray, over: Over) -> np.ndarray
 def _notes(spread: Deviations, over: Over, level: float) -> list[str]:
     what = {"tasks": "task", "runs": "run of each task", "repeats": "repeat of each judgment"}[over]
     notes = []
-    for variance, df in zip(spread.variance, spread.df, strict=True):
+    for variance, few in zip(spread.variance, too_few(spread, level), strict=True):
         if np.isnan(variance):
             notes.append(f"one {what}: how far others would differ cannot be told")
         elif variance == 0:
-            notes.append(f"no spread over {over} was seen")
+            seen = f"no spread over {over} was seen"
+            notes.append(f"{seen}, and few {over}: no interval" if few else seen)
         else:
-            notes.append(f"few {over}: no bootstrap interval, read the t interval" if few_units(df, level) else "")
+            notes.append(f"few {over}: no bootstrap interval, read the t interval" if few else "")
     return notes
 
 

@@ -32,6 +32,11 @@ def _templates() -> Environment:
     return templates
 
 
+def language_of(code: str) -> Markup:
+    """Mark text of a task's language, ``zh`` or ``en``."""
+    return Markup(' lang="zh-Hans"' if code == "zh" else ' lang="en"')
+
+
 def language_attribute(text: str) -> Markup:
     """Mark text that is mostly Chinese, for fonts, line breaks and screen readers."""
     mostly = 2 * len(_CHINESE.findall(text)) > len(text)

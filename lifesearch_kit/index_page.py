@@ -16,7 +16,9 @@ from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 
 from lifesearch_kit.execution import Outcome
 from lifesearch_kit.html_templates import fill
+from lifesearch_kit.page_fonts import embedded_font
 
+CASES_PAGE = "cases.html"  # what notebook 07 writes beside the figures
 _ROWS_SHOWN = 12
 # The file beside it holds every digit.
 _LONG_NUMBER = re.compile(r"\A-?\d+\.\d{3,}(?:e-?\d+)?\Z")
@@ -34,6 +36,8 @@ class _Figure:
 
 def write_index(folder: Path, profile: str, outcomes: Sequence[Outcome]) -> Path:
     """Write ``index.html``: figures with captions, tables and notebooks, failed notebooks marked as such.
+
+    Where the folder holds ``cases.html``, the page of all reports, it is linked at the top.
 
     Parameters
     ----------
@@ -57,8 +61,10 @@ def write_index(folder: Path, profile: str, outcomes: Sequence[Outcome]) -> Path
         for outcome, figures in zip(outcomes, drawn, strict=True)
     ]
     page = folder / "index.html"
-    text = fill("index.html.j2", profile=profile, sections=sections, notices=list(notices))
-    page.write_text(text, encoding="utf-8")
+    cases = folder / CASES_PAGE
+    values = {"profile": profile, "sections": sections, "notices": list(notices), "cases": cases.is_file()}
+    font = embedded_font([fill("index.html.j2", font="", **values)])
+    page.write_text(fill("index.html.j2", font=font, **values), encoding="utf-8")
     return page
 
 
@@ -70,7 +76,8 @@ def render_notebook(executed: Path) -> Path:
     colors = {"light": "default", "dark": "github-dark"}
     styles = {name: HtmlFormatter(style=style).get_style_defs(".highlight") for name, style in colors.items()}
     marked = {name: Markup(one) for name, one in styles.items()}
-    text = fill("notebook.html.j2", title=executed.stem, body=Markup(body), styles=marked)
+    font = embedded_font([body])
+    text = fill("notebook.html.j2", title=executed.stem, body=Markup(body), styles=marked, font=font)
     page.write_text(text, encoding="utf-8")
     return page
 

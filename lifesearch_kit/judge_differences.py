@@ -20,7 +20,7 @@ from scipy.stats import permutation_test
 from lifesearch_kit.agreement import labelled_rubrics
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import LABEL_KEY, REPORT_KEY
-from lifesearch_kit.statistics import check_resampling, expanded_percentiles
+from lifesearch_kit.resampling import check_resampling, expanded_percentiles
 
 _SUBJECT = list(LABEL_KEY[:-1])
 _COLUMNS = [
@@ -38,7 +38,7 @@ def judge_differences(
 
     A rubric counts with the share of its verdicts that equal the label, over the repeats that reached one; a repeat
     without a verdict is neither right nor wrong. A resample's accuracy is its sum of these shares over its number of
-    rubrics. The intervals are expanded percentile intervals (see `lifesearch_kit.statistics`) over tasks.
+    rubrics. The intervals are expanded percentile intervals (see `lifesearch_kit.resampling`) over tasks.
 
     Parameters
     ----------
@@ -99,11 +99,9 @@ def _difference(
     task = both.groupby(level="task_id", observed=True).ngroup().to_numpy()
     gain, rubrics = np.bincount(task, first - second), np.bincount(task)
     tasks = len(rubrics)
-    low, high, beyond = missing, missing, None
-    if 2 * 0.5**tasks <= 1 - level:
-        counts = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=resamples).astype(float)
-        low, high = expanded_percentiles(counts @ gain / (counts @ rubrics), level, tasks)
-        beyond = bool(low > _ROUNDING or high < -_ROUNDING)
+    counts = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=resamples).astype(float)
+    low, high = expanded_percentiles(100 * (counts @ gain) / (counts @ rubrics), level, tasks)
+    beyond = None if np.isnan(low) else bool(low > _ROUNDING or high < -_ROUNDING)
     reports = both.groupby(level=list(REPORT_KEY), observed=True).ngroups
     a, b = 100 * first.mean(), 100 * second.mean()
     difference, p_value = 100 * (first - second).mean(), _exchange_test(gain, rng, resamples)

@@ -3,12 +3,13 @@
 A judge that errs moves every score. Where part of what it judged has labels, these show by how much, and the score can
 be moved back: without bias, but at the price of a wider interval, as labels are few. The correction lies nearer to the
 truth where the judge's mean error is larger than what the labels leave uncertain of it. Where the interval of
-`change_pct` holds 0, no mean error beyond chance is seen, and the correction mostly adds noise. Labels are taken as
-right, and labelled rubrics as a random sample of those judged.
+`change_pct` holds 0, no mean error beyond chance is seen, and the correction mostly adds noise; the combined score then
+stays near the raw one. Labels are taken as right, and labelled rubrics as a random sample of those judged.
 
 Fewer labelled tasks than `FEWEST_LABELLED_TASKS` give no number. The rule is simulated, see tests/test_judge_error.py:
 from 8 labelled tasks on, 95% intervals of both estimators covered 92 to 97%, for scores of 8 to 50% and judges that err
-on a twentieth to four tenths of their verdicts; with 3 or 4 tasks they covered 89 to 94%.
+on a twentieth to four tenths of their verdicts; with 3 or 4 tasks they covered 89 to 94%. Where a judge's errors
+gather in a few tasks and a tenth of the tasks or less is labelled, 8 to 10 labelled tasks cover 90%.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from lifesearch_kit.judge_error_estimates import Estimate, TaskSums, prediction_powered, raw_score, rogan_gladen
+from lifesearch_kit.judge_error_estimates import (
+    Estimate,
+    TaskSums,
+    combined,
+    prediction_powered,
+    raw_score,
+    rogan_gladen,
+)
 from lifesearch_kit.judge_error_sums import (
     ALL_SYSTEMS,
     COUNTS,
@@ -31,10 +39,11 @@ from lifesearch_kit.judge_error_sums import (
     scopes,
     task_sums,
 )
-from lifesearch_kit.statistics import check_resampling
+from lifesearch_kit.resampling import check_resampling
 
 FEWEST_LABELLED_TASKS = 8
 RAW, PREDICTION_POWERED, ROGAN_GLADEN = "raw", "prediction-powered", "sensitivity and specificity"
+COMBINED = "prediction-powered and raw combined"
 # What a note says of a score that would leave 0 to 100.
 HELD = "held to the scale"
 # What low_pct and high_pct are, for captions.
@@ -45,10 +54,12 @@ CORRECTED_WORDS = (
 
 _ESTIMATORS: dict[str, Callable[[TaskSums, float], Estimate]] = {
     PREDICTION_POWERED: prediction_powered,
+    COMBINED: combined,
     ROGAN_GLADEN: rogan_gladen,
 }
 _ASSUMED = {
     PREDICTION_POWERED: "the judge is taken to err by as many points on every system",
+    COMBINED: "the judge is taken to err by as many points on every system",
     ROGAN_GLADEN: "the judge is taken to be as sensitive and as specific on every system",
 }
 _SAMPLED = "the labelled reports are taken as a sample of those scored"
@@ -64,11 +75,12 @@ def corrected_scores(
     labelled_judgments: pd.DataFrame | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Give each system's score as judged and as corrected by two estimators, each with its interval.
+    """Give each system's score as judged and as corrected, each with its interval.
 
-    *Prediction-powered* adds the mean of label minus verdict, weighted by rubrics' weights. *Sensitivity and
-    specificity* (Rogan and Gladen) undoes the judge's two error rates, shares of weight as well. See
-    `lifesearch_kit.judge_error_estimates` for both. A system's own labels are used where they are on
+    *Prediction-powered* adds the mean of label minus verdict, weighted by rubrics' weights. *Combined* goes as far from
+    the raw score to that one as the labels make sure of the judge's mean error. *Sensitivity and specificity* (Rogan
+    and Gladen) undoes the judge's two error rates, shares of weight as well. See `lifesearch_kit.judge_error_estimates`
+    for all of them. A system's own labels are used where they are on
     `FEWEST_LABELLED_TASKS` tasks or more; else those of all systems, with the assumption that the note states.
 
     Parameters
@@ -86,11 +98,14 @@ def corrected_scores(
     Returns
     -------
     DataFrame
-        Three rows a system, then three of the mean over systems (system ``all systems``, where there are several):
+        Four rows a system, then four of the mean over systems (system ``all systems``, where there are several):
 
-        - system, method (``raw``, ``prediction-powered``, ``sensitivity and specificity``)
-        - score_pct, low_pct, high_pct: held to 0 to 100, with a note where they would leave it; missing with a note
+        - system, method (``raw``, ``prediction-powered``, ``prediction-powered and raw combined``, ``sensitivity and
+          specificity``)
+        - score_pct, low_pct, high_pct: held to 0 to 100, with a note where they would leave it; missing with a note.
+          The combined score has the prediction-powered interval
         - change_pct, change_low_pct, change_high_pct: corrected minus raw, in percentage points, with its t interval
+          (none for the combined score)
         - labels_from: ``own`` or ``all systems``; empty where no labels were used
         - tasks (scored), labelled_tasks, labelled_reports, labelled_rubrics (behind the row)
         - all_labelled_pct: about half the interval's width if all that was judged were labelled; what is left then is
@@ -171,6 +186,8 @@ def _with_labels(
     reach = float(special.stdtrit((sums.labelled > 0).sum() - 1, (1 + level) / 2))
     change, note = 100 * float(estimate.value - sums.score.sum()), str(row["note"])
     spread = 100 * reach * math.sqrt(estimate.change_variance)
+    if row["method"] == COMBINED:
+        spread = math.nan
     row |= dict(zip(_NUMBERS[3:6], (change, change - spread, change + spread), strict=True))
     if row["tasks"] == 1:
         return row

@@ -85,17 +85,49 @@ def prediction_powered(sums: TaskSums, level: float) -> Estimate:
     Unbiased whatever the judge does, where the labelled part is a random sample of what was judged. Source:
     Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023 (Science 382, 669). Its power-tuned variant (PPI++, arXiv
     2311.01453) is left out: with tasks as clusters its 95% intervals covered 83 to 93% for 6 labelled tasks and 90 to
-    95% for 20, and its error was smaller only for a judge that errs on 4 verdicts of 10, by 3 to 4%.
+    95% for 20, and its error was smaller only for a judge that errs on 4 verdicts of 10, by 3 to 4%. It weighs the
+    verdicts against the labels; what weighs the correction against none is `combined`.
     """
+    score, change, by_labels = _powered(sums)
+    influence = score.influence + change.influence
+    variances = _variances(influence, by_labels, change.influence)
+    half = special.stdtrit(_freedom(sums, influence), (1 + level) / 2) * np.sqrt(variances[0])
+    value = (score.value + change.value)[..., 0]
+    return Estimate(value, value - half, value + half, *variances)
+
+
+def combined(sums: TaskSums, level: float) -> Estimate:
+    """Mean of the prediction-powered score and the raw one, weighted for the least expected squared error.
+
+    The raw score is biased by the judge's mean error b, the other is not. Of all their weighted means the one with the
+    weight cov / (b^2 + v) for the raw score lies nearest to the truth on average, v being the variance of their
+    difference and cov its covariance with the unbiased one (Judge and Mittelhammer 2004, Journal of the American
+    Statistical Association 99, 479). Here b is the difference itself, so that the weight vanishes as the judge's error
+    is seen to be more than chance. The value is at most half a standard error away from the prediction-powered one,
+    whose interval it has: that covers, and the value lies in it.
+
+    Its root mean square error is up to 32% smaller than that of the prediction-powered score for a judge whose errors
+    cancel, as large where b is 1.5 times its standard error, and at most 12% larger beyond that (for normal errors and
+    few labels among many tasks; in the simulations of tests/test_judge_error.py 3 to 29% smaller, and at most 8%
+    larger). It is nearer to the truth than the raw score from b = 0.9 standard errors on. Not even this one is as near
+    as the raw score of a judge without bias: an estimator that were, and yet corrected a biased judge, does not exist.
+    """
+    found = prediction_powered(sums, level)
+    score, change, _ = _powered(sums)
+    moved = change.value[..., 0]
+    square = moved**2 + found.change_variance
+    shared = (change.influence * (score.influence + change.influence)).sum(axis=-1)
+    weight = np.where(square > 0, shared / np.where(square > 0, square, 1), 0).clip(0, 1)
+    return found._replace(value=found.value - weight * moved)
+
+
+def _powered(sums: TaskSums) -> tuple[_Mean, _Mean, np.ndarray]:
+    """The raw score, what labels add to it, and the influence of the choice of labels on that."""
     score, graded = _scored(sums, sums.score), _scored(sums, sums.graded)
     error = _ratio(sums, sums.label - sums.judge, sums.labelled)
     by_labels = graded.value * error.influence
-    change = error.value * graded.influence + by_labels
-    influence = score.influence + change
-    variances = _variances(influence, by_labels, change)
-    half = special.stdtrit(_freedom(sums, influence), (1 + level) / 2) * np.sqrt(variances[0])
-    value = (score.value + graded.value * error.value)[..., 0]
-    return Estimate(value, value - half, value + half, *variances)
+    change = _Mean(graded.value * error.value, error.value * graded.influence + by_labels)
+    return score, change, by_labels
 
 
 def rogan_gladen(sums: TaskSums, level: float) -> Estimate:

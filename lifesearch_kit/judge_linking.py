@@ -20,7 +20,7 @@ import pandas as pd
 from scipy import stats
 
 from lifesearch_kit.judge_orders import shared_scores
-from lifesearch_kit.statistics import check_resampling, expanded_percentiles
+from lifesearch_kit.resampling import check_resampling, expanded_percentiles
 
 # From 8 tasks on, 95% intervals of the line covered 92 to 95% in simulation, with 4 tasks 84 to 91%; those of a further
 # system's score covered 94 to 98% from 5 systems on. See tests/test_judge_linking.py.
@@ -170,7 +170,7 @@ def linked_scores(link: JudgeLink, old_scores: pd.DataFrame, level: float = 0.95
     )
     note = link.reason
     if link.slope is not None and link.intercept_pct is not None:
-        draws = table["old_pct"].to_numpy() / 100 * link.draws[:, :1] + link.draws[:, 1:]
+        draws = table["old_pct"].to_numpy() * link.draws[:, :1] + 100 * link.draws[:, 1:]
         ends = [expanded_percentiles(column, level, link.tasks) for column in draws.T]
         middle = link.intercept_pct + link.slope * table["old_pct"]
         half = np.full(len(table), np.nan)
@@ -179,7 +179,7 @@ def linked_scores(link: JudgeLink, old_scores: pd.DataFrame, level: float = 0.95
                 f"{link.systems} systems do not show how far one lies from the line; {FEWEST_LINKED_SYSTEMS} are needed"
             )
         else:
-            spread = np.hypot(100 * draws.std(axis=0, ddof=1), link.scatter_pct)
+            spread = np.hypot(draws.std(axis=0, ddof=1), link.scatter_pct)
             half = float(stats.t.ppf((1 + level) / 2, link.systems - 2)) * spread
         found = np.column_stack([middle, middle - half, middle + half, np.array(ends).reshape(-1, 2)])
         table[columns] = np.clip(found, 0, 100)

@@ -8,7 +8,8 @@ import pandas as pd
 from lifesearch_kit.agreement import RankAgreement, rank_agreement
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import REPORT_KEY
-from lifesearch_kit.statistics import check_resampling, paired_differences
+from lifesearch_kit.resampling import check_resampling
+from lifesearch_kit.system_differences import pairwise_differences
 
 
 def shared_scores(scores: pd.DataFrame, old: str, new: str) -> pd.DataFrame:
@@ -51,15 +52,16 @@ def order_changes(
     rng
         The only source of randomness.
     resamples, level
-        As for `paired_differences`.
+        As for `pairwise_differences`.
 
     Returns
     -------
     DataFrame
         A row a pair: system_a (ahead by the old judge), system_b, tasks (on which both judges graded both systems),
         old_difference_pct, old_low_pct, old_high_pct, new_difference_pct, new_low_pct, new_high_pct (see
-        `paired_differences`, the same resamples for both judges; ends are missing for a single task), beyond_chance
-        (whether both intervals leave 0 outside, not corrected for several pairs), note (why the ends are missing).
+        `pairwise_differences`, the same resamples for both judges; ends are missing for fewer than 6 tasks),
+        beyond_chance (whether both intervals leave 0 outside, not corrected for several pairs; missing without
+        intervals), note (why the ends are missing).
         Pairs that a judge ties, and pairs without a shared task, are left out.
 
     Raises
@@ -68,12 +70,13 @@ def order_changes(
         As `shared_scores`, and for a level outside 0 to 1 or less than one resample.
     """
     check_resampling(resamples, level)
-    shared = shared_scores(scores, old, new).assign(judge="", missing=False, unjudged=0)
+    shared = shared_scores(scores, old, new).assign(judge="", repeat=1, missing=False, unjudged=0)
     seed = int(rng.integers(2**32))
     tables = []
     for name in ("old", "new"):
         rows = shared.assign(score=shared[f"{name}_pct"] / 100)
-        found = paired_differences(rows, np.random.default_rng(seed), resamples, level).drop(columns="judge")
+        found = pairwise_differences(rows, np.random.default_rng(seed), resamples, level)
+        found = found[found["tasks"] > 0][["system_a", "system_b", "tasks", "difference_pct", "low_pct", "high_pct"]]
         tables.append(found.rename(columns={one: f"{name}_{one}" for one in ("difference_pct", "low_pct", "high_pct")}))
     pairs = tables[0].merge(tables[1], on=["system_a", "system_b", "tasks"])
     turned = pairs.rename(columns={"system_a": "system_b", "system_b": "system_a"})
@@ -84,8 +87,9 @@ def order_changes(
     table = pairs.where(ahead, turned[pairs.columns])
     # Rounded: means of the same numbers in another order differ by less.
     changed = (table["old_difference_pct"].round(9) > 0) & (table["new_difference_pct"].round(9) < 0)
-    beyond = (table["old_low_pct"] > 0) & (table["new_high_pct"] < 0)
-    note = np.where(table["tasks"] == 1, "one shared task, so no intervals", "")
+    few = table["old_low_pct"].isna()
+    beyond = ((table["old_low_pct"] > 0) & (table["new_high_pct"] < 0)).astype("boolean").mask(few)
+    note = np.where(few, "few shared tasks, so no intervals", "")
     return table.assign(beyond_chance=beyond, note=note)[changed].reset_index(drop=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -15,8 +16,38 @@ _PLAIN_NAME = re.compile(r"\w[\w.-]*")
 
 
 def resolve(path: str | Path) -> Path:
-    """An absolute path as it is, a relative one from the checkout's root."""
-    return ROOT / Path(path).expanduser()
+    """An absolute path as it is, a relative one from the checkout's root.
+
+    Raises
+    ------
+    InputError
+        When it begins with ``~`` and the name of nobody.
+    """
+    try:
+        return ROOT / Path(path).expanduser()
+    except RuntimeError:
+        raise InputError(f"{path}: there is no such home folder; write the whole path") from None
+
+
+def make_folder(folder: Path, setting: str) -> None:
+    """Make a folder, with those above it, where it is absent.
+
+    Parameters
+    ----------
+    setting
+        What names it, in an error's words.
+
+    Raises
+    ------
+    InputError
+        When that cannot be done: a file is in its place, or rights are missing.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        blocking = next((one for one in (folder, *folder.parents) if os.path.isfile(one)), None)
+        reason = f"{blocking} is a file" if blocking else getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{folder}: no folder can be made there ({reason}); correct `{setting}`") from None
 
 
 def plain_name(name: str, what: str) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from statsmodels.stats.power import TTestPower
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.hierarchical import level_means, reports_present
+from lifesearch_kit.score_levels import level_means, reports_present
 from lifesearch_kit.variance import Components, components
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import stats
 
 from lifesearch_kit.rank_measures import FEW_SYSTEMS, End, paired_places, rank_agreement
-from lifesearch_kit.statistics import check_resampling
+from lifesearch_kit.resampling import check_resampling
 
 SPEARMAN, KENDALL = "Spearman's rho", "Kendall's tau-b"
 # All orders of so many systems are gone through; of more of them, a sample.
@@ -127,6 +127,16 @@ def rank_test_words(tests: pd.DataFrame) -> str:
         orders = f"{'all' if row.exact else 'a sample of'} {row.orders:,} orders"
         parts.append(f"{row.measure}: {row.value:.3f}, {interval}; p = {row.p_value:.2g} over {orders}")
     return "\n".join(parts)
+
+
+def correlation_words(tests: pd.DataFrame) -> str:
+    """Say values and intervals of `rank_tests` in a caption's words, or why there are none; without a full stop."""
+    parts: list[str] = []
+    for row in tests.itertuples():
+        ends = "" if pd.isna(row.low) else f" ({'' if parts else '95%: '}{row.low:.2f} to {row.high:.2f})"
+        value = f"undefined ({row.reason})" if pd.isna(row.value) else f"{row.value:.3f}{ends}"
+        parts.append(f"{row.measure} {value}")
+    return f"{', '.join(parts)} over {tests['systems'].iloc[0]} systems"
 
 
 def survival_words(tests: pd.DataFrame) -> str:

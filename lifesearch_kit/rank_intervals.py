@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lifesearch_kit.hierarchical import Unjudged, reports_present
-from lifesearch_kit.resampling import deviations, resampled
-from lifesearch_kit.statistics import check_resampling
-from lifesearch_kit.system_differences import ROUNDING, end_means, pair_table
+from lifesearch_kit.resampling import check_resampling, deviations, few_units, resampled
+from lifesearch_kit.score_levels import Unjudged, end_means, reports_present
+from lifesearch_kit.system_differences import ROUNDING, pair_table
+
+_FEW = "few tasks in common: resamples of them say nothing of ranks"
 
 
 def rank_intervals(
@@ -40,8 +41,9 @@ def rank_intervals(
         A row a judge and system, the best first: judge, system, tasks (that all have), tasks_of_system, score_pct (on
         the common tasks; with open rubrics what it has for certain), rank (1 the best, ties share the better),
         best_rank, worst_rank, rank_low, rank_high, first_pct (in how many percent of the resamples it leads; a tie
-        counts by parts), note. With fewer than two tasks in common no rank is known: each lies between the first and
-        the last, the rest is missing, and the note names the systems with the fewest tasks. first_pct is a bootstrap's
+        counts by parts), note. With fewer than six tasks in common (at 95%) resamples say nothing: rank_low, rank_high
+        and first_pct are missing. With fewer than two no rank is known: each lies between the first and the last, the
+        rest is missing, and the note names the systems with the fewest tasks. first_pct is a bootstrap's
         answer to "is it really the first?", not a probability given anything known of the systems before.
 
     Raises
@@ -63,6 +65,8 @@ def rank_intervals(
         else:
             shared = own[own["task_id"].isin(common.index[common])]
             table = _ranks(shared, unjudged, seed, resamples, level).assign(note="")
+            if few_units(int(common.sum()) - 1, level):
+                table = table.assign(**dict.fromkeys(["rank_low", "rank_high", "first_pct"], float("nan")), note=_FEW)
         table = table.assign(judge=judge)
         table["tasks_of_system"] = table["system"].map(of_system).astype(int)
         tables.append(table)

@@ -8,8 +8,8 @@ import pandas as pd
 from lifesearch_kit.accounting import unjudged_words
 from lifesearch_kit.results import Results
 from lifesearch_kit.scoring import system_scores, unsettled_pairs
-from lifesearch_kit.statistics import paired_differences
 from lifesearch_kit.summaries import choose_judge, settled
+from lifesearch_kit.system_differences import ROUNDING, pairwise_differences
 
 _PAIRS_SHOWN = 10
 
@@ -26,21 +26,45 @@ def steps_down(scores: pd.DataFrame, rng: np.random.Generator, resamples: int = 
     -------
     DataFrame
         A row a pair: system, next, difference_pct (points of score, first minus second; missing where one of them has
-        unjudged rubrics), low_pct, high_pct (95% interval of `paired_differences`; its lower end with all that is open
-        decided against the first system and for the second, its upper end the other way round), excludes_0. The
-        intervals are not corrected for comparing several pairs.
+        unjudged rubrics), low_pct, high_pct (95% interval of `pairwise_differences`, its lower end with all that is
+        open decided against the first system and for the second, its upper end the other way round; missing for fewer
+        than 6 tasks), excludes_0 (missing without an interval). The intervals are not corrected for comparing several
+        pairs.
     """
     table = system_scores(scores).set_index("system")["score_pct"].astype(float)
     seed = int(rng.integers(2**32))
     rows = []
     for first, second in zip(table.index[:-1], table.index[1:], strict=True):
         ends = [
-            paired_differences(_decided(scores, first, second, end), np.random.default_rng(seed), resamples).iloc[0]
+            pairwise_differences(_decided(scores, first, second, end), np.random.default_rng(seed), resamples).iloc[0]
             for end in ("lower", "upper")
         ]
         rows.append((first, second, table[first] - table[second], ends[0]["low_pct"], ends[1]["high_pct"]))
     steps = pd.DataFrame(rows, columns=["system", "next", "difference_pct", "low_pct", "high_pct"])
-    return steps.assign(excludes_0=(steps["low_pct"] > 0) | (steps["high_pct"] < 0))
+    beyond = ((steps["low_pct"] > ROUNDING) | (steps["high_pct"] < -ROUNDING)).astype("boolean")
+    return steps.assign(excludes_0=beyond.mask(steps["low_pct"].isna()))
+
+
+def efficient_frontier(systems: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The systems that no other one reaches with as little: none has as much score for less, or more for as little.
+
+    Parameters
+    ----------
+    systems
+        Columns system, score_pct and `column` (what a run took); rows without either are left out. Scores are taken as
+        they are: two systems whose difference could be chance are not alike here.
+
+    Returns
+    -------
+    DataFrame
+        The rows of these systems, the one that took least first.
+    """
+    rows = systems.dropna(subset=["score_pct", column])
+    score, cost = (rows[name].to_numpy(float) for name in ("score_pct", column))
+    more, less = score[None, :] > score[:, None] + ROUNDING, cost[None, :] < cost[:, None]
+    as_much, as_little = score[None, :] >= score[:, None] - ROUNDING, cost[None, :] <= cost[:, None]
+    beaten = ((more & as_little) | (as_much & less)).any(axis=1)
+    return rows[~beaten].sort_values([column, "system"], ignore_index=True)
 
 
 def unsettled_words(scores: pd.DataFrame) -> str:

@@ -9,14 +9,14 @@ is left out with a warning. Results on tasks and reports that this run does not 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from lifesearch_kit import prompts
 from lifesearch_kit.errors import InputError, InputWarning
-from lifesearch_kit.files import read_judgments, read_reports
+from lifesearch_kit.own_agents import OwnAgent
 from lifesearch_kit.plan import plan_checks, plan_runs
 from lifesearch_kit.recorded_files import (
     JUDGES,
@@ -24,8 +24,8 @@ from lifesearch_kit.recorded_files import (
     REPORTS,
     SYSTEMS,
     AnyRecord,
-    AnySettings,
-    read_pair,
+    read_judgments_with_judges,
+    read_reports_with_systems,
     require_results,
 )
 from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Report, Task
@@ -38,7 +38,7 @@ from lifesearch_kit.transcripts import Transcript
 class RecordedReports(NamedTuple):
     """Reports of an earlier run, by system, task and run, and the settings of the systems that made them."""
 
-    systems: list[SystemSettings]
+    systems: list[SystemSettings | OwnAgent]
     reports: list[Report]
 
 
@@ -89,7 +89,7 @@ def recorded_reports(
     require_results(folder)
     if not (folder / SYSTEMS).is_file() and (folder / JUDGES).is_file():
         return RecordedReports([], [])
-    systems, found = _pair(folder, SYSTEMS, SystemSettings, REPORTS, _reports_of_runs, "system", taken)
+    systems, found = read_reports_with_systems(folder, taken)
     ids = {task.task_id for task in tasks}
     here = [one for one in found if one.task_id in ids and (runs is None or one.run <= runs)]
     plan = plan_runs(tasks, systems, tools, runs=1, today=today)
@@ -128,7 +128,7 @@ def recorded_judgments(
         name, and a judge's name that is taken.
     """
     require_results(folder)
-    judges, found = _pair(folder, JUDGES, JudgeSettings, JUDGMENTS, read_judgments, "judge", taken)
+    judges, found = read_judgments_with_judges(folder, taken)
     subjects = {(one.system, one.task_id, one.run) for one in reports}
     here = [one for one in found if (one.system, one.task_id, one.run) in subjects]
     names = {one.judge for one in here}
@@ -140,48 +140,6 @@ def recorded_judgments(
     _tell_left_out(folder / JUDGMENTS, "judgments", len(here) - len(fitting))
     names = {one.judge for one in fitting}
     return RecordedJudgments([one for one in able if one.name in names], fitting)
-
-
-def _pair(
-    folder: Path,
-    settings_file: str,
-    model: type[AnySettings],
-    records_file: str,
-    read: Callable[[Path], list[AnyRecord]],
-    maker: Literal["system", "judge"],
-    taken: Sequence[str],
-) -> tuple[list[AnySettings], list[AnyRecord]]:
-    """The settings and the records of a folder, which has both or neither; each record's maker is in the settings."""
-    places = (folder / settings_file, folder / records_file)
-    alone = "and without it the other file cannot be used; copy both"
-    settings, records = read_pair(places, model, read, alone)
-    names = {one.name for one in settings}
-    strangers = {getattr(one, maker) for one in records} - names
-    faults = [
-        f"{places[0]}: the name {name!r} is also that of a {maker} of this run; give this run's another name"
-        for name in sorted(names & set(taken))
-    ]
-    faults += [
-        f"{places[1]}: field '{maker}': {name!r} is not in {places[0]}; add its settings there, or take its lines out"
-        for name in sorted(strangers)
-    ]
-    if faults:
-        raise InputError(faults)
-    return settings, records
-
-
-def _reports_of_runs(path: Path) -> list[Report]:
-    """Reports that agents made, and not those that were brought along: these have no fingerprint and no settings."""
-    reports = read_reports(path)
-    made = [one for one in reports if one.fingerprint]
-    if len(made) < len(reports):
-        warnings.warn(
-            f"{path}: {len(reports) - len(made)} reports have no fingerprint, as they were made elsewhere, and are left"
-            " out; name their files under `reports`",
-            InputWarning,
-            stacklevel=4,
-        )
-    return made
 
 
 def _fitting(

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from lifesearch_kit.errors import InputError
-from lifesearch_kit.files import read_records
+from lifesearch_kit.errors import InputError, InputWarning
+from lifesearch_kit.files import read_judgments, read_records, read_reports
+from lifesearch_kit.own_agents import OwnAgent, read_systems
 from lifesearch_kit.records import Judgment, Report
-from lifesearch_kit.settings import ModelSettings
+from lifesearch_kit.settings import JudgeSettings, SystemSettings
 
-AnySettings = TypeVar("AnySettings", bound=ModelSettings)
+AnySettings = TypeVar("AnySettings", SystemSettings | OwnAgent, JudgeSettings)
 AnyRecord = TypeVar("AnyRecord", Report, Judgment)
 SYSTEMS, REPORTS, JUDGES, JUDGMENTS = "systems.jsonl", "reports.jsonl", "judges.jsonl", "judgments.jsonl"
+_ALONE = "and without it the other file cannot be used; copy both"
 
 
 def holds_results(folder: Path) -> bool:
@@ -37,7 +40,10 @@ def require_results(folder: Path) -> None:
 
 
 def read_pair(
-    places: tuple[Path, Path], model: type[AnySettings], read: Callable[[Path], list[AnyRecord]], alone: str
+    places: tuple[Path, Path],
+    read_settings: Callable[[Path], list[AnySettings]],
+    read: Callable[[Path], list[AnyRecord]],
+    alone: str,
 ) -> tuple[list[AnySettings], list[AnyRecord]]:
     """Read a file of settings and the file of what was made with them; both are empty where neither file is there.
 
@@ -56,4 +62,72 @@ def read_pair(
         return [], []
     if absent:
         raise InputError(f"{absent[0]}: is not there, {alone}")
-    return read_records(places[0], model, key=("name",)), read(places[1])
+    return read_settings(places[0]), read(places[1])
+
+
+def read_judges(path: Path) -> list[JudgeSettings]:
+    """Read judges' settings; no two may share a name. Raises InputError."""
+    return read_records(path, JudgeSettings, key=("name",))
+
+
+def read_reports_with_systems(
+    folder: Path, taken: Sequence[str]
+) -> tuple[list[SystemSettings | OwnAgent], list[Report]]:
+    """Read what agents made, and with which settings; nothing where neither file is there.
+
+    Raises
+    ------
+    InputError
+        When one of the two files is missing, for faults of either, and for a system that is `taken` or has no settings.
+    """
+    places = (folder / SYSTEMS, folder / REPORTS)
+    systems, reports = read_pair(places, read_systems, _reports_of_runs, _ALONE)
+    _require_makers(places, [one.name for one in systems], [one.system for one in reports], "system", taken)
+    return systems, reports
+
+
+def read_judgments_with_judges(folder: Path, taken: Sequence[str]) -> tuple[list[JudgeSettings], list[Judgment]]:
+    """Read what judges decided, and with which settings; nothing where neither file is there.
+
+    Raises
+    ------
+    InputError
+        When one of the two files is missing, for faults of either, and for a judge that is `taken` or has no settings.
+    """
+    places = (folder / JUDGES, folder / JUDGMENTS)
+    judges, judgments = read_pair(places, read_judges, read_judgments, _ALONE)
+    _require_makers(places, [one.name for one in judges], [one.judge for one in judgments], "judge", taken)
+    return judges, judgments
+
+
+def _require_makers(
+    places: tuple[Path, Path],
+    names: Sequence[str],
+    makers: Sequence[str],
+    what: Literal["system", "judge"],
+    taken: Sequence[str],
+) -> None:
+    faults = [
+        f"{places[0]}: the name {name!r} is also that of a {what} of this run; give this run's another name"
+        for name in sorted(set(names) & set(taken))
+    ]
+    faults += [
+        f"{places[1]}: field '{what}': {name!r} is not in {places[0]}; add its settings there, or take its lines out"
+        for name in sorted(set(makers) - set(names))
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _reports_of_runs(path: Path) -> list[Report]:
+    """Reports that agents made, and not those that were brought along: these have no fingerprint and no settings."""
+    reports = read_reports(path)
+    made = [one for one in reports if one.fingerprint]
+    if len(made) < len(reports):
+        warnings.warn(
+            f"{path}: {len(reports) - len(made)} reports have no fingerprint, as they were made elsewhere, and are left"
+            " out; name their files under `reports`",
+            InputWarning,
+            stacklevel=4,
+        )
+    return made

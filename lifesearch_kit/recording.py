@@ -15,10 +15,19 @@ from typing import Any
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import read_judgments, read_reports
+from lifesearch_kit.own_agents import read_systems
 from lifesearch_kit.paths import resolve
-from lifesearch_kit.recorded_files import JUDGES, JUDGMENTS, REPORTS, SYSTEMS, AnyRecord, read_pair
+from lifesearch_kit.recorded_files import (
+    JUDGES,
+    JUDGMENTS,
+    REPORTS,
+    SYSTEMS,
+    AnyRecord,
+    AnySettings,
+    read_judges,
+    read_pair,
+)
 from lifesearch_kit.records import Judgment, Report
-from lifesearch_kit.settings import JudgeSettings, ModelSettings, SystemSettings
 from lifesearch_kit.store import read_transcript
 
 _OWN_ADDRESS = re.compile(r"https?://(?:127\.|localhost\b|0\.0\.0\.0|\[::)[^\s'\"]*")
@@ -47,8 +56,8 @@ def record_results(runs: Path, judges: Path, target: Path) -> list[str]:
         When a file is missing or faulty, or when a setting or a note names an address of this machine; the old content
         stays then.
     """
-    made = _pair((runs / SYSTEMS, runs / REPORTS), SystemSettings, read_reports)
-    judged = _pair((judges / JUDGES, judges / JUDGMENTS), JudgeSettings, read_judgments)
+    made = _pair((runs / SYSTEMS, runs / REPORTS), read_systems, read_reports)
+    judged = _pair((judges / JUDGES, judges / JUDGMENTS), read_judges, read_judgments)
     if not made and not judged:
         raise InputError(f"neither {runs / REPORTS} nor {judges / JUDGMENTS} is there; make the results first")
     named = sorted({one.transcript for one in made if one.transcript})
@@ -61,11 +70,14 @@ def record_results(runs: Path, judges: Path, target: Path) -> list[str]:
 
 
 def _pair(
-    places: tuple[Path, Path], model: type[ModelSettings], read: Callable[[Path], list[AnyRecord]]
+    places: tuple[Path, Path],
+    read_settings: Callable[[Path], list[AnySettings]],
+    read: Callable[[Path], list[AnyRecord]],
 ) -> list[AnyRecord]:
     """The records of a folder that has both files, checked; none of a folder that has neither."""
-    settings, records = read_pair(places, model, read, "but the other file of its pair is; make the results again")
-    told: list[tuple[Path, Any]] = [(places[0], one.base_url) for one in settings]
+    alone = "but the other file of its pair is; make the results again"
+    settings, records = read_pair(places, read_settings, read, alone)
+    told: list[tuple[Path, Any]] = [(places[0], one.model_dump()) for one in settings]
     told += [(places[1], (one.model, one.notes, _own_reason(one))) for one in records]
     faults = [
         f"{place}: names {found[0]}, an address of this machine; make the results again with base_url: local"

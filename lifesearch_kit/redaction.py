@@ -42,12 +42,9 @@ def known_secrets() -> tuple[str, ...]:
 
     Paths, addresses, sentences, ordinary words and numbers are no keys, whatever their variable is called.
     """
-    # Names alone first: to read the whole environment takes longer than all else that is done here for a tool call.
-    named = {os.environ.get(name, "").strip() for name in _named}
-    keys = {os.environ.get(name, "").strip() for name in os.environ if _is_key_name(name)}
-    # One key may be the beginning of another.
-    found = {key for key in keys if not _NO_KEY.match(key)} | {key for key in named if not _NO_NAMED_KEY.match(key)}
-    return tuple(sorted((key for key in found if len(key) >= _KEY_LENGTH), key=len)[::-1])
+    # Names alone first, as the system spells them: this is done for each tool call, and environments can be large.
+    names = _key_names(tuple(getattr(os, "environb", os.environ)))
+    return _secrets(_values(names), _values(_named))
 
 
 def redact_secrets(text: str, secrets: Iterable[str] | None = None) -> str:
@@ -57,9 +54,21 @@ def redact_secrets(text: str, secrets: Iterable[str] | None = None) -> str:
     return text
 
 
-@lru_cache(maxsize=1024)
-def _is_key_name(name: str) -> bool:
-    return bool(_KEY_NAME.search(name))
+@lru_cache(maxsize=8)
+def _key_names(names: tuple[str | bytes, ...]) -> tuple[str, ...]:
+    """Those of an environment's variables whose names say that they hold keys."""
+    return tuple(name for name in map(os.fsdecode, names) if _KEY_NAME.search(name))
+
+
+def _values(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple([os.environ.get(name, "").strip() for name in names])
+
+
+@lru_cache(maxsize=8)
+def _secrets(keys: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, ...]:
+    found = {key for key in keys if not _NO_KEY.match(key)} | {key for key in named if not _NO_NAMED_KEY.match(key)}
+    # One key may be the beginning of another.
+    return tuple(sorted((key for key in found if len(key) >= _KEY_LENGTH), key=len)[::-1])
 
 
 @lru_cache(maxsize=64)

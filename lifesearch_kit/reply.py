@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from lifesearch_kit.text import repair
+from lifesearch_kit.text import repair, replace_lone_surrogates
 from lifesearch_kit.usage import Usage, read_usage
 
 _TRUNCATED = ("length", "max_tokens", "model_length", "model_context_window_exceeded")
@@ -75,7 +75,7 @@ def read_reply(payload: dict[str, Any], seconds: float = 0.0) -> Reply:
     usage = read_usage(payload.get("usage"))
     text, refusals, notes = _read_content(message.get("content"))
     calls = message.get("tool_calls")
-    finish, model = choice.get("finish_reason"), payload.get("model")
+    finish = _word(choice.get("finish_reason"))
     notes += _calls_not_run(message, text, finish) if not isinstance(calls, list) or not calls else []
     if halves:
         notes.append(f"{halves} lone surrogate(s) in the reply were replaced")
@@ -84,13 +84,17 @@ def read_reply(payload: dict[str, Any], seconds: float = 0.0) -> Reply:
         message=message,
         text=text,
         tool_calls=tuple(calls) if isinstance(calls, list) else (),
-        finish_reason=finish if isinstance(finish, str) else None,
+        finish_reason=finish,
         refusal=said_no if isinstance(said_no, str) and said_no.strip() else (" ".join(refusals) or None),
-        model=model if isinstance(model, str) else None,
+        model=_word(payload.get("model")),
         usage=usage,
         seconds=seconds,
         notes=(*notes, *usage.notes),
     )
+
+
+def _word(value: Any) -> str | None:
+    return replace_lone_surrogates(value)[0] if isinstance(value, str) else None
 
 
 def _read_content(content: Any) -> tuple[str, list[str], list[str]]:
@@ -117,7 +121,7 @@ def _read_content(content: Any) -> tuple[str, list[str], list[str]]:
     return text, refusals, notes
 
 
-def _calls_not_run(message: dict[str, Any], text: str, finish: Any) -> list[str]:
+def _calls_not_run(message: dict[str, Any], text: str, finish: str | None) -> list[str]:
     """Notes on calls in a form that is not read, so that a message without calls is not mistaken for a report."""
     notes = []
     if message.get("function_call"):

@@ -4,7 +4,8 @@ In a stratum of N units, N - 1 are drawn with replacement. The mean of N draws w
 which is a third at three runs; the mean of N - 1 draws has the variance s^2 / N of the unbiased estimate
 (McCarthy and Snowden 1985; Rao and Wu 1988). How often each unit is drawn is a row of counts, shared by all columns,
 so that all resamples of all columns are one matrix product. Where a column lacks units of a stratum, its deviations
-are scaled so that the variance is s^2 / n of the n units that it has.
+are scaled so that the variance is s^2 / n of the n units that it has. Ratios of sums, correlations and other estimates
+that are no means are resampled by their own modules, and read with `expanded_percentiles`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse, special
 
+from lifesearch_kit.errors import InputError
+
+# Degrees of freedom from which 95% intervals of several strata covered 92 to 95% in simulation.
+FEWEST_IN_STRATA = 14
 _BLOCK = 1_000_000  # counts held at once, with what they are made of some 40 MB
 
 
@@ -31,12 +36,16 @@ class Deviations:
         units.
     df
         Degrees of freedom of that variance after Welch (1947): (sum v)^2 / sum(v^2 / (n + 1)) - 2, at most the sum
-        of n - 1, and n - 1 for a single stratum. Missing where the variance is missing or 0 in every stratum.
+        of n - 1, and n - 1 for a single stratum; the sum of n - 1 where nothing varies, missing where the variance is.
+    free, strata
+        The sum of n - 1 over the strata that count in a column's mean, and how many strata these are.
     """
 
     coefficients: np.ndarray
     variance: np.ndarray
     df: np.ndarray
+    free: np.ndarray
+    strata: np.ndarray
 
 
 def deviations(values: np.ndarray, strata: np.ndarray, weights: np.ndarray) -> Deviations:
@@ -68,10 +77,11 @@ def deviations(values: np.ndarray, strata: np.ndarray, weights: np.ndarray) -> D
         scale = weights * np.sqrt(slots / ((slots - 1) * counts * (counts - 1)))
         widened = np.sqrt(np.where(measured > 0, variance / measured, 1.0))
         welch = measured**2 / np.nansum(parts**2 / (counts + 1), axis=0) - 2
-        free = np.where((counts > 1) & (weights > 0), counts - 1, 0).sum(axis=0)
-        df = np.where(measured > 0, np.minimum(welch, free), np.nan)
+        telling = (counts > 1) & (weights > 0)
+        free = np.where(telling, counts - 1, 0).sum(axis=0)
+        df = np.where(known, np.where(measured > 0, np.minimum(welch, free), free), np.nan)
     scale = np.where(counts > 1, scale, 0.0)
-    return Deviations(centred * scale[strata] * widened, variance, df)
+    return Deviations(centred * scale[strata] * widened, variance, df, free, telling.sum(axis=0))
 
 
 def _column_means(values: np.ndarray) -> np.ndarray:
@@ -143,3 +153,47 @@ def t_percentiles(drawn: np.ndarray, df: np.ndarray, level: float) -> tuple[np.n
 def few_units(df: float, level: float) -> bool:
     """Whether so few units lie behind a mean that percentiles of resamples say nothing at this level."""
     return bool(2 * 0.5 ** (df + 1) > 1 - level + 1e-12)
+
+
+def too_few(spread: Deviations, level: float) -> np.ndarray:
+    """Whether percentiles of resamples say nothing of each column at this level.
+
+    They do not for few units (`few_units`), nor for several strata with fewer than `FEWEST_IN_STRATA` degrees of
+    freedom in all: resamples of strata of two or three reach as far as the sum of their deviations and no farther. In
+    simulation 95% intervals of 5 to 7 strata of 2, or 5 of 3, covered 76 to 93% where the strata vary differently.
+    """
+    few = np.array([few_units(df, level) for df in spread.df], dtype=bool)
+    return few | ((spread.strata > 1) & (spread.free < FEWEST_IN_STRATA))
+
+
+def expanded_percentiles(drawn: np.ndarray, level: float, units: int) -> tuple[float, float]:
+    """Ends of the interval of any estimate, in its unit, from what it was in resamples of all n units.
+
+    n draws vary too little by (n - 1) / n, so percentiles are read at the normal tails beyond sqrt(n / (n - 1)) times
+    the t quantile of n - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    drawn
+        What each resample gave. Missing ones, of resamples that drew nothing to average, are left out.
+    level
+        Probability that the interval covers.
+    units
+        How many tasks, or other units drawn as a whole, the resamples were drawn from. For too few of them
+        (`few_units`: fewer than 6 at 95%) both ends are missing.
+    """
+    drawn = drawn[np.isfinite(drawn)]
+    if few_units(units - 1, level) or len(drawn) == 0:
+        return float("nan"), float("nan")
+    reach = np.sqrt(units / (units - 1)) * special.stdtrit(units - 1, (1 + level) / 2)
+    tail = special.ndtr(-reach)
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def check_resampling(resamples: int, level: float) -> None:
+    """Raise InputError for a level outside 0 to 1 or fewer than one resample."""
+    if not 0 < level < 1:
+        raise InputError(f"level={level!r} lies outside 0 to 1; write 0.95 for 95%")
+    if resamples < 1:
+        raise InputError(f"resamples={resamples!r}: at least one is needed")

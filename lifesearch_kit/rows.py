@@ -53,10 +53,13 @@ def read_rows(path: PathLike) -> tuple[list[Row], list[str]]:
     """
     source = Path(path)
     readers: dict[str, Callable[[str, str], Iterator[Row | str]]] = {
-        ".jsonl": _json_lines,
+        ".jsonl": json_lines,
         ".json": _json_items,
         ".csv": _csv_rows,
     }
+    if source.suffix not in readers and not source.is_file():
+        what = "is a folder; name a file" if source.is_dir() else "there is no such file; check the path"
+        raise InputError(f"{path}: {what}")
     if source.suffix not in readers:
         raise InputError(f"{path}: the ending {source.suffix!r} is not known; use .jsonl, .json or .csv")
     try:
@@ -73,7 +76,8 @@ def read_rows(path: PathLike) -> tuple[list[Row], list[str]]:
     return [row for row in found if isinstance(row, Row)], [fault for fault in found if isinstance(fault, str)]
 
 
-def _json_lines(text: str, path: str) -> Iterator[Row | str]:
+def json_lines(text: str, path: str) -> Iterator[Row | str]:
+    """Each line of JSON Lines that is not blank: its row, or what is wrong with it."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip(" \t\r"):
             yield _json_row(line, f"{path}:{number}")

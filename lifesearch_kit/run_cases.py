@@ -10,14 +10,14 @@ from typing import Any
 
 import pandas as pd
 
-from lifesearch_kit.cases import Case, finding_place, make_case
+from lifesearch_kit.cases import Case, finding_places, make_case
 from lifesearch_kit.errors import InputWarning
 from lifesearch_kit.failures import failure_modes
 from lifesearch_kit.records import REPORT_KEY, Judgment, Label, Report, Rubric, Task
 from lifesearch_kit.results import Results
+from lifesearch_kit.rubric_rows import no_report_line, score_line
 from lifesearch_kit.scoring import report_scores
 from lifesearch_kit.summaries import NO_JUDGE, choose_judge
-from lifesearch_kit.views import no_report_line, score_line
 
 _Key = tuple[Any, ...]
 _EFFORT = ("iterations", "output_tokens", "seconds", "cost", "model", "transcript")
@@ -81,7 +81,7 @@ def gather_cases(results: Results, judge: str = "", findings: pd.DataFrame | Non
         lines = [score_line(row) for row in passes[key]]
         if task and not report.is_gradable:
             lines = [no_report_line(task, report)]
-        places = [finding_place(row) for row in found[key]]
+        places = finding_places(found[key])
         case = make_case(task, report, judgments[key], labels[key], places, lines)
         scores = [row.score for row in passes[key]]
         score = sum(scores) / len(scores) if scores and not pd.isna(scores).any() else None

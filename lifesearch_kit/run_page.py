@@ -47,7 +47,8 @@ def write_run_page(
     """Write the reports of a results folder as one self-contained page.
 
     The list filters by system, domain, language, status, failure mode, by the attributes of a rubric that was failed,
-    and by words. A chosen report is shown as a case, and rubric by rubric beside another report on its task.
+    and by words. A chosen report is shown as a case, and rubric by rubric beside another report on its task; two
+    systems are compared task by task, those on which they differ most first.
 
     Parameters
     ----------
@@ -74,8 +75,10 @@ def write_run_page(
             f"{results.folder}: {count:,} reports; a page shows 1 to {MOST_REPORTS:,} of them, so pick some"
         )
     run = gather_cases(results, judge, findings)
-    cases, left_out = _packed_cases(run)
-    transcripts, untold = _packed_transcripts(run, transcripts_folder)
+    index = json.dumps(_index(run), ensure_ascii=False, separators=(",", ":"))
+    characters = set(index)
+    cases, left_out = _packed_cases(run, characters)
+    transcripts, untold = _packed_transcripts(run, transcripts_folder, characters)
     notices = [provenance_notice(results)]
     notices += [f"{left_out:,} reports are in the list alone: the page would be too large."] if left_out else []
     if transcripts_folder is None:
@@ -86,32 +89,37 @@ def write_run_page(
         path,
         "run_page.html.j2",
         (*CASE_STYLES, "run_page.css"),
-        ("run_trees.js", "run_list.js", "run_case.js"),
+        ("run_trees.js", "run_list.js", "run_pairs.js", "run_case.js"),
+        characters=characters,
         title=reveal_plain(f"Reports of {results.folder.resolve().name}"),
         judge=run.judge,
         notices=[one for one in notices if one],
-        index=_json(_index(run)),
+        index=_in_script(index),
         cases=cases,
         transcripts=transcripts,
         count=count,
     )
 
 
-def _packed_cases(run: Run) -> tuple[dict[int, str], int]:
+def _packed_cases(run: Run, characters: set[str]) -> tuple[dict[int, str], int]:
     room, packed = CASE_ROOM, {}
     for number, one in enumerate(run.cases):
         verdicts = {
             row.rubric.rubric_id: [row.verdict, row.look, reveal_plain(" / ".join(row.reasons))]
             for row in one.case.rows
         }
-        content = _packed({"case": html_tree(case_html(one.case, top=2)), "verdicts": verdicts})
+        html = case_html(one.case, top=2)
+        content = _packed({"case": html_tree(html), "verdicts": verdicts})
         if len(content) <= room:
+            characters.update(html)
             packed[number] = content
             room -= len(content)
     return packed, len(run.cases) - len(packed)
 
 
-def _packed_transcripts(run: Run, folder: str | os.PathLike[str] | None) -> tuple[dict[int, str], int]:
+def _packed_transcripts(
+    run: Run, folder: str | os.PathLike[str] | None, characters: set[str]
+) -> tuple[dict[int, str], int]:
     room, packed, left_out = TRANSCRIPT_ROOM, {}, 0
     for number, one in enumerate(run.cases if folder is not None else ()):
         report = one.case.report
@@ -119,9 +127,11 @@ def _packed_transcripts(run: Run, folder: str | os.PathLike[str] | None) -> tupl
             continue
         # The first one that finds no room ends it: to read on would cost minutes for nothing.
         if not left_out:
-            parts = transcript_parts(report, Path(str(folder), report.transcript))
-            content = _packed(html_tree(fill("transcript.html.j2", transcript=parts, top=2)))
+            parts = transcript_parts(Path(str(folder), report.transcript), report)
+            html = fill("transcript.html.j2", transcript=parts, top=2)
+            content = _packed(html_tree(html))
             if len(content) <= room:
+                characters.update(html)
                 packed[number] = content
                 room -= len(content)
                 continue
@@ -160,9 +170,8 @@ def _entry(one: RunCase, judge: str) -> dict[str, Any]:
     }
 
 
-def _json(value: object) -> Markup:
+def _in_script(text: str) -> Markup:
     """JSON that holds nothing which ends or opens a script element."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 

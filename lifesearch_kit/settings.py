@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
-import os
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
+from lifesearch_kit.endpoint_addresses import LOCAL, OFFLINE, Address
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import Id, Text, fingerprint
 from lifesearch_kit.records import Record
 from lifesearch_kit.rows import Row, fault
-
-OFFLINE = "offline"
-LOCAL = "local"
-LOCAL_ADDRESS = "LOCAL_MODEL_URL"
 
 
 def _as_temperature(value: Any) -> Any:
     if value == "default" or (isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0):
         return value
     raise ValueError("is no temperature; write a number from 0 up, or default")
-
-
-def _as_address(value: Any) -> Any:
-    if not isinstance(value, str) or value in (OFFLINE, LOCAL):
-        return value
-    if "@" in value.partition("://")[2].partition("/")[0]:
-        raise ValueError("an address may hold no user name or password; put the key into an environment variable")
-    if not value.startswith(("http://", "https://")):
-        near = difflib.get_close_matches(value.strip().lower(), (OFFLINE, LOCAL), n=1)
-        raise ValueError(
-            f"does not start with http:// or https://, and is neither {OFFLINE} nor {LOCAL}; "
-            + (f"did you mean {near[0]!r}?" if near else "write the whole address")
-        )
-    return value
 
 
 def _as_variable_name(value: Any) -> Any:
@@ -49,7 +31,6 @@ def _as_variable_name(value: Any) -> Any:
 
 
 Temperature = Annotated[float | Literal["default"], BeforeValidator(_as_temperature)]
-Address = Annotated[str, BeforeValidator(_as_address)]
 VariableName = Annotated[str, BeforeValidator(_as_variable_name)]
 
 
@@ -159,31 +140,7 @@ class JudgeSettings(ModelSettings):
 
 
 AnySettings = TypeVar("AnySettings", bound=ModelSettings)
-
-
-def local_address(names: Sequence[str]) -> str:
-    """The address of the server on this machine, as the environment holds it.
-
-    Parameters
-    ----------
-    names
-        The configurations that need it.
-
-    Raises
-    ------
-    InputError
-        When the variable is not set, or holds no address.
-    """
-    address = os.environ.get(LOCAL_ADDRESS, "").strip()
-    if address.startswith(("http://", "https://")):
-        return address
-    # What is there instead may be a key, so it is not shown.
-    wrong = f"{LOCAL_ADDRESS} {'does not start with http:// or https://' if address else 'is not set'}"
-    raise InputError(
-        f"{', '.join(names)}: base_url {LOCAL} wants a model on this machine, and {wrong}; run the profile with make "
-        f"demo-local LOCAL_PROFILE=..., or (in JupyterLab) set {LOCAL_ADDRESS} to the address of a server that runs, "
-        "such as http://127.0.0.1:8080/v1"
-    )
+AnyEntry = TypeVar("AnyEntry", bound=Record)
 
 
 def parse_settings(entries: Sequence[dict[str, Any]], model: type[AnySettings]) -> list[AnySettings]:
@@ -194,22 +151,35 @@ def parse_settings(entries: Sequence[dict[str, Any]], model: type[AnySettings]) 
     InputError
         Listing every wrong or unknown field by entry, and every name that two entries share.
     """
-    kind = "judge" if model is JudgeSettings else "system"
-    settings: list[AnySettings] = []
+    kind: Literal["judge", "system"] = "judge" if model is JudgeSettings else "system"
+    return parse_entries(entries, kind, lambda _: model)
+
+
+def parse_entries(
+    entries: Sequence[dict[str, Any]],
+    kind: Literal["judge", "system"],
+    model_of: Callable[[dict[str, Any]], type[AnyEntry]],
+) -> list[AnyEntry]:
+    """As `parse_settings`, where each entry may be of a class of its own."""
+    settings: list[AnyEntry] = []
     faults: list[str] = []
     for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, dict):
             faults.append(f"{kind} {number} of the profile: {entry!r} is no mapping; write name, model and so on")
             continue
-        place = f"{kind} {number} of the profile ({entry.get('name', 'without name')})"
+        row, model = (
+            Row(f"{kind} {number} of the profile ({entry.get('name', 'without name')})", entry),
+            model_of(entry),
+        )
         try:
             settings.append(model.model_validate(entry))
         except ValidationError as error:
-            faults += [fault(Row(place, entry), model, one) for one in error.errors(include_url=False)]
-    names = [one.name for one in settings]
+            faults += [fault(row, model, one) for one in error.errors(include_url=False)]
+    names = Counter(str(getattr(one, "name", "")) for one in settings)
     faults += [
-        f"the name {name!r} stands for {names.count(name)} {kind}s of the profile; give each configuration its own"
-        for name in sorted({name for name in names if names.count(name) > 1})
+        f"the name {name!r} stands for {count} {kind}s of the profile; give each configuration its own"
+        for name, count in sorted(names.items())
+        if count > 1
     ]
     if faults:
         raise InputError(faults)

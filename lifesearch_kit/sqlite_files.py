@@ -6,17 +6,35 @@ import sqlite3
 import time
 from pathlib import Path
 
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.paths import make_folder
+
 _PATIENCE_SECONDS = 60.0
 
 
-def open_database(path: Path, schema: str) -> sqlite3.Connection:
-    """Open a file, made with the schema when absent.
+def open_database(path: Path, schema: str, what: str, setting: str) -> sqlite3.Connection:
+    """Open a file, made with the schema when absent, and its folder with it.
+
+    Parameters
+    ----------
+    what, setting
+        What it holds, and the setting that names its folder, in an error's words.
 
     Raises
     ------
-    sqlite3.DatabaseError
-        When it is no database.
+    InputError
+        When the folder cannot be made, and when the file is no database or cannot be written.
     """
+    make_folder(path.parent, setting)
+    try:
+        return _open(path, schema)
+    except sqlite3.OperationalError as error:
+        raise InputError(f"{path}: cannot be written ({error}); correct `{setting}`, or the folder's rights") from None
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{path}: is no readable {what} ({error}); move it away") from None
+
+
+def _open(path: Path, schema: str) -> sqlite3.Connection:
     database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS, isolation_level=None)
     give_up = time.monotonic() + _PATIENCE_SECONDS
     while True:

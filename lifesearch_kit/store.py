@@ -26,6 +26,7 @@ from lifesearch_kit.transcripts import Transcript
 
 AnyRecord = TypeVar("AnyRecord", Report, Judgment)
 Key = tuple[Any, ...]
+_UNFINISHED = "unfinished"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS reports (
     system TEXT, task_id TEXT, run INTEGER, fingerprint TEXT, record TEXT NOT NULL,
@@ -45,15 +46,16 @@ class Store:
     ----------
     folder
         Made when absent.
+
+    Raises
+    ------
+    InputError
+        When it can neither be made nor written, and for a damaged file.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        try:
-            self._database = open_database(self.folder / "run.sqlite", _SCHEMA)
-        except sqlite3.DatabaseError as error:
-            raise InputError(f"{self.folder / 'run.sqlite'}: is no readable run ({error}); move it away") from None
+        self._database = open_database(self.folder / "run.sqlite", _SCHEMA, "run", "results")
 
     def close(self) -> None:
         """Close the file; everything stored stays."""
@@ -121,7 +123,12 @@ class Store:
 
     def checkpoint(self, key: Key) -> Checkpoint:
         """Where the finished steps of a run under way are kept, by its report's key."""
-        return Checkpoint(self.folder / "unfinished" / f"{fingerprint(*key)}.jsonl")
+        return Checkpoint(self.folder / _UNFINISHED / f"{fingerprint(*key)}.jsonl")
+
+    def unfinished_beside(self, keys: Iterable[Key]) -> int:
+        """How many interrupted runs have steps here and are none of these: of other settings, tasks or dates."""
+        wanted = {self.checkpoint(key).path for key in keys}
+        return sum(path not in wanted for path in (self.folder / _UNFINISHED).glob("*.jsonl"))
 
     def add_judgments(self, judgments: Iterable[Judgment]) -> None:
         """Keep judgments. One that is stored already stays, unless it is unjudged."""

@@ -9,10 +9,14 @@ import numpy as np
 import pandas as pd
 
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.hierarchical import hierarchical_intervals
+from lifesearch_kit.resampling import few_units
 from lifesearch_kit.results import Results
 from lifesearch_kit.scoring import group_scores, report_scores, run_scores, system_scores
-from lifesearch_kit.statistics import INTERVAL_WORDS, bootstrap_intervals
 
+# What low_pct and high_pct of this module's tables are, and which are missing, for captions.
+TASK_INTERVALS = "95% bootstrap intervals over tasks, widened where these are few"
+NO_INTERVAL = "none for fewer than 6 tasks"
 NO_JUDGE = "none"  # as `report_scores` names it
 _EFFORT = {"iterations": "iterations", "output_tokens": "output_tokens_k", "characters": "report_characters"}
 
@@ -76,7 +80,7 @@ def open_intervals(scores: pd.DataFrame, rng: np.random.Generator, resamples: in
 
     Each system's is decided by its own rows. The lower end is that of the 95% interval with every unjudged rubric
     failed and every missing report worth 0; the upper end with all of them passed. Without any, that is the interval
-    of `bootstrap_intervals`.
+    of `hierarchical_intervals` over tasks. Fewer than 6 tasks have none.
 
     Parameters
     ----------
@@ -90,10 +94,10 @@ def open_intervals(scores: pd.DataFrame, rng: np.random.Generator, resamples: in
     """
     seed = int(rng.integers(2**32))  # the same resamples for both ends
     worst, best = (
-        bootstrap_intervals(settled(scores, end), np.random.default_rng(seed), resamples).set_index("system")
+        hierarchical_intervals(settled(scores, end), np.random.default_rng(seed), resamples=resamples)
         for end in ("lower", "upper")
     )
-    return pd.DataFrame({"low_pct": worst["low_pct"], "high_pct": best["high_pct"]}).reset_index()
+    return worst[["system", "low_pct"]].assign(high_pct=best["high_pct"])
 
 
 def settled(scores: pd.DataFrame, end: str) -> pd.DataFrame:
@@ -105,7 +109,9 @@ def interval_words(scores: pd.DataFrame | None) -> str:
     """Say what low_pct and high_pct of `system_summary` are and whose are widened; without scores, of systems.csv."""
     if scores is None:
         return "error bars: plus and minus one sample standard deviation over runs"
-    words = f"error bars: {INTERVAL_WORDS}"
+    words = f"error bars: {TASK_INTERVALS}"
+    fewest = scores.groupby(["system", "language"], observed=True)["task_id"].nunique().min()
+    words += f"; {NO_INTERVAL}" if few_units(fewest - 1, 0.95) else ""
     counts = scores.groupby("system", sort=False, observed=True)[["unjudged", "missing"]].sum()
     wide = [
         f"{system} ({' and '.join(f'{count:,.0f} {what}' for what, count in row.items() if count)})"
@@ -147,11 +153,20 @@ def run_summary(scores: pd.DataFrame | None) -> pd.DataFrame | None:
     return _plain(runs.assign(score_pct=100 * runs["score"])[["system", "run", "score_pct"]])
 
 
-def domain_summary(results: Results, scores: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Score of each system in each domain, in the tasks' order of domains: system, domain, tasks, score_pct."""
+def domain_summary(
+    results: Results, scores: pd.DataFrame | None, rng: np.random.Generator, resamples: int = 2000
+) -> pd.DataFrame | None:
+    """Score of each system in each domain, in the tasks' order of domains.
+
+    Returns
+    -------
+    DataFrame or None
+        system, domain, tasks, score_pct, low_pct, high_pct (over the domain's tasks, as for systems); from a folder of
+        summaries the columns of its domains.csv.
+    """
     if scores is None or "domain" not in scores:
         return results.domains
-    table = group_scores(scores, "domain")[["system", "domain", "tasks", "score_pct"]]
+    table = _group_summary(scores, "domain", rng, resamples)
     place = {domain: number for number, domain in enumerate(scores["domain"].unique())}
     return _plain(table.sort_values("domain", key=lambda column: column.map(place), kind="stable"))
 
@@ -162,14 +177,16 @@ def language_summary(
     """Score of each system in each language: system, language, tasks, score_pct, low_pct, high_pct as for systems."""
     if scores is None or "language" not in scores:
         return None
+    return _plain(_group_summary(scores, "language", rng, resamples))
+
+
+def _group_summary(scores: pd.DataFrame, by: str, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
     parts = [
-        open_intervals(part, rng, resamples).assign(language=language)
-        for language, part in scores.groupby("language", sort=True, observed=True)
+        open_intervals(part, rng, resamples).assign(**{by: group})
+        for group, part in scores.groupby(by, sort=True, observed=True)
     ]
-    table = group_scores(scores, "language").merge(
-        pd.concat(parts), on=["system", "language"], how="left", validate="one_to_one"
-    )
-    return _plain(table[["system", "language", "tasks", "score_pct", "low_pct", "high_pct"]])
+    table = group_scores(scores, by).merge(pd.concat(parts), on=["system", by], how="left", validate="one_to_one")
+    return table[["system", by, "tasks", "score_pct", "low_pct", "high_pct"]]
 
 
 def rubric_summary(results: Results, judge: str = "") -> pd.DataFrame | None:

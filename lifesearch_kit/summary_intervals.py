@@ -14,7 +14,7 @@ from scipy import special, stats
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.permutation import holm
-from lifesearch_kit.statistics import check_resampling
+from lifesearch_kit.resampling import check_resampling
 
 # For captions and beside every table of this module.
 SUMMARY_LIMITS = (

@@ -11,16 +11,15 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from lifesearch_kit.hierarchical import Unjudged, level_means, reports_present
 from lifesearch_kit.permutation import holm, sign_flip_p_values, sign_flips
-from lifesearch_kit.resampling import deviations, resampled, t_percentiles
-from lifesearch_kit.statistics import check_resampling
+from lifesearch_kit.resampling import check_resampling, deviations, few_units, resampled, t_percentiles
+from lifesearch_kit.score_levels import Unjudged, end_means, reports_present
 
 # Scores that differ by less are equal: sums of tenths differ by rounding.
 ROUNDING = 1e-9
 _PAIR_COLUMNS = [
     *("judge", "system_a", "system_b", "tasks", "tasks_a", "tasks_b", "difference_pct", "low_pct", "high_pct"),
-    *("p_value", "holm_p_value", "effect_size", "won_pct", "lost_pct"),
+    *("p_value", "holm_p_value", "effect_size", "won_pct", "lost_pct", "note"),
 ]
 
 
@@ -62,7 +61,9 @@ def pairwise_differences(
         points), low_pct, high_pct (missing for fewer than 6 shared tasks at 95%), p_value, holm_p_value (missing for
         fewer than two shared tasks; such pairs are not counted in the correction), effect_size (standardised paired
         difference, Cohen's d_z: mean over standard deviation of the tasks' differences; missing where they do not
-        vary), won_pct and lost_pct (percent of shared tasks with the higher score for a, for b; the rest are ties).
+        vary), won_pct and lost_pct (percent of shared tasks with the higher score for a, for b; the rest are ties),
+        note (tasks that are left out since one of the two lacks them, why something is missing, and whether no outcome
+        of so few tasks or resamples could pass Holm's correction).
 
     Raises
     ------
@@ -109,15 +110,31 @@ def pair_table(own: pd.DataFrame, unjudged: Unjudged, seed: int, resamples: int,
         holm_p_value=holm(p_value),
     )
     known = {"difference_pct": 100 * ends[0], "effect_size": effect, "won_pct": 100 * won, "lost_pct": 100 * lost}
-    return table.assign(**{name: np.where(closed, value, np.nan) for name, value in known.items()})
+    table = table.assign(**{name: np.where(closed, value, np.nan) for name, value in known.items()})
+    return table.assign(note=_notes(table, resamples, level))
 
 
-def end_means(own: pd.DataFrame, unjudged: Unjudged) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Task means with open rubrics failed and passed; the same table twice where none is open."""
-    if unjudged == "refuse" or not own["unjudged"].any():
-        means = level_means(own, "tasks")
-        return means, means
-    return level_means(own, "tasks", "lower"), level_means(own, "tasks", "upper")
+def _notes(table: pd.DataFrame, resamples: int, level: float) -> list[str]:
+    tested = int(table["p_value"].notna().sum())
+    # The least p-values that the flips of each pair's tasks can have; Holm's correction begins with the least of all.
+    least = np.maximum(2.0 ** (1 - table.loc[table["tasks"] > 1, "tasks"]), 1 / (resamples + 1))
+    over = f"{tested} pair{'' if tested == 1 else 's'}"
+    hopeless = ""
+    if tested * least.min() > 1 - level:
+        hopeless = f"no result of so few tasks or resamples is beyond chance after Holm's correction over {over}"
+    notes = []
+    for tasks, of_a, of_b in table[["tasks", "tasks_a", "tasks_b"]].itertuples(index=False):
+        told = []
+        if tasks < max(of_a, of_b):
+            told.append(f"on shared tasks alone, {tasks} of {of_a} and {of_b}")
+        if tasks < 2:
+            told.append("fewer than two shared tasks: not compared")
+        elif few_units(tasks - 1, level):
+            told.append("few shared tasks: no interval")
+        if hopeless and tasks > 1:
+            told.append(hopeless)
+        notes.append("; ".join(told))
+    return notes
 
 
 def _tested(

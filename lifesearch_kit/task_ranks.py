@@ -13,7 +13,7 @@ from scipy import stats
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.rank_inference import KENDALL, SPEARMAN
 from lifesearch_kit.rank_measures import rank_agreement
-from lifesearch_kit.statistics import check_resampling, expanded_percentiles
+from lifesearch_kit.resampling import check_resampling, expanded_percentiles
 from lifesearch_kit.tables import TableShape
 
 # A file of people's ranks by task, to be read with `tables.read_table`.
@@ -31,7 +31,8 @@ def task_rank_agreement(task_ranks: pd.DataFrame, scores: pd.DataFrame) -> pd.Da
         A row a task, annotator (optional) and system: task_id, system, human_rank, 1 the best. Several annotators of a
         task are averaged.
     scores
-        What `report_scores` gave, of one judge: the task's score is the mean over runs and repeats.
+        What `report_scores` gave, of one judge: the task's score is the mean over runs and repeats; a system with an
+        unjudged rubric in the task has none.
 
     Returns
     -------
@@ -85,8 +86,9 @@ def agreement_over_tasks(
         score) and ``mean of tasks`` (mean of the tasks' own values); measure; systems; tasks (that count);
         tasks_left_out (for ``systems``: those that lack a rank or score of one of the systems; for ``mean of tasks``:
         those without a value); value; low, high (expanded percentile bootstrap over tasks, see
-        `lifesearch_kit.statistics`; resampled orders of close systems change places more than the orders themselves
-        would, so the interval of ``systems`` lies rather too low than too high); reason (why something is missing).
+        `lifesearch_kit.resampling`, missing for fewer than 6 of them at 95%; resampled orders of close systems change
+        places more than the orders themselves would, so the interval of ``systems`` lies rather too low than too
+        high); reason (why something is missing).
 
     Raises
     ------
@@ -119,7 +121,8 @@ def agreement_over_tasks(
     columns = ["of", "measure", "systems", "tasks", "tasks_left_out", "value", "low", "high", "reason"]
     table = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(["value", "low", "high"], "Float64"))
     alone = table["low"].isna() & (table["reason"] == "")
-    return table.assign(reason=table["reason"].mask(alone, "one task, so there is no interval"))
+    few = table["tasks"].map(lambda tasks: f"{tasks} task{'' if tasks == 1 else 's'}: too few for an interval")
+    return table.assign(reason=table["reason"].mask(alone, few))
 
 
 def _tables(task_ranks: pd.DataFrame, scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -145,7 +148,8 @@ def _tables(task_ranks: pd.DataFrame, scores: pd.DataFrame) -> tuple[pd.DataFram
     if faults:
         raise InputError(faults)
     people = task_ranks.pivot_table(index="task_id", columns="system", values="human_rank", aggfunc="mean", sort=False)
-    means = scores.groupby(["task_id", "system"], observed=True)["score"].mean().unstack("system")
+    by_task = scores[~scores["missing"].astype(bool)].groupby(["task_id", "system"], observed=True)
+    means = by_task["score"].mean().where(by_task["unjudged"].sum() == 0).unstack("system")
     return people, means.reindex(people.index)
 
 
@@ -169,4 +173,4 @@ def _cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _ends(values: np.ndarray, level: float, tasks: int) -> tuple[float | None, float | None]:
     low, high = expanded_percentiles(values, level, tasks)
-    return (None, None) if np.isnan(low) else (low / 100, high / 100)
+    return (None, None) if np.isnan(low) else (low, high)

@@ -36,7 +36,8 @@ _USED = re.compile(
     r"\b(?:rel(?:y|ies|ied)|us(?:e|es|ed|ing)|includ\w+|incorporat\w+|dr(?:aws?|awn|ew)|based|reflects?|captured"
     r"|consulted|retrieved"
     r"|read|observed|taken|comes?|came|contains?|cites?|cited|released|published)\b"
-    r"|采用|使用|引用|来自|出自|发布|公布|纳入|依据|基于|包含|取自|参考|读取|获取|查阅",
+    r"|\b(?:figures?|numbers?|data|facts?|values?|prices?|sources?|entries)\b[^.!?\n]{0,20}\bpost-?dat\w+"
+    r"|部分(?:数据|数字|信息|来源)|采用|使用|引用|来自|出自|发布|公布|纳入|依据|基于|包含|取自|参考|读取|获取|查阅",
     re.IGNORECASE,
 )
 _LEFT_OUT = re.compile(
@@ -44,7 +45,7 @@ _LEFT_OUT = re.compile(
     r"|left out|leav\w+ out|omit\w*|avoid\w*"
     r"|discard\w*|set aside|drop(?:ped|s)?|remov\w+|cannot)\b|n['’]t\b"
     r"|[未不没](?:有|予|再|曾)?(?:采用|使用|引用|纳入|包含|参考|含|计入)|排除|剔除|忽略|避免|略去|不应|不得|不能|不作"
-    r"|没有|并未|均无",
+    r"|没有(?!更早|更旧|较早|其他|别的)|并未|均无",
     re.IGNORECASE,
 )
 

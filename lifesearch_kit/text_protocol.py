@@ -165,5 +165,10 @@ def _listed(tool: Tool) -> str:
 def _example_arguments(tool: Tool) -> dict[str, Any]:
     parameters = tool.schema["function"].get("parameters") or {}
     properties = parameters.get("properties", {})
-    types = {name: properties.get(name, {}).get("type") for name in parameters.get("required", [])}
-    return {name: _EXAMPLE_VALUES.get(str(kind), _EXAMPLE_TEXT) for name, kind in types.items()}
+    return {name: _example(properties.get(name, {})) for name in parameters.get("required", [])}
+
+
+def _example(rule: dict[str, Any]) -> Any:
+    if rule.get("type") == "array" and rule.get("items", {}).get("type") == "string":
+        return [_EXAMPLE_TEXT]
+    return _EXAMPLE_VALUES.get(str(rule.get("type")), _EXAMPLE_TEXT)

@@ -9,17 +9,18 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from lifesearch_kit import offline
+from lifesearch_kit.endpoint_addresses import Address
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.paths import resolve
 from lifesearch_kit.records import Record, Task
 from lifesearch_kit.rows import Row, fault
-from lifesearch_kit.settings import Address
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.tools.as_of import as_of_guard
 from lifesearch_kit.tools.blocklist import Blocklist, blocking
 from lifesearch_kit.tools.fetch import fetch_tool
 from lifesearch_kit.tools.python import python_tool
-from lifesearch_kit.tools.search import search_tool
+from lifesearch_kit.tools.queries import with_queries
+from lifesearch_kit.tools.search import MOST_QUERIES, MOST_RESULTS, search_tool
 from lifesearch_kit.tools.searxng import searxng_search_tool
 from lifesearch_kit.tools.snapshots import Snapshots
 
@@ -31,15 +32,17 @@ class ToolSettings(Record):
     """What a profile says of the agents' tools; all of it is part of what a system is.
 
     `search` names the engine: ``serper``, or ``searxng`` at `search_address`. `results`, `language` and `region` are
-    those of `tools.search.search_tool`. `readers` are the ways to a page, in the order in which they are tried.
-    `python` is the sandbox, see `tools.python.python_tool`; ``off`` leaves the tool out. `snapshots` is a folder in
-    which every answer of the web is kept for all systems, and with `replay` nothing but it answers. `blocked` are
-    addresses that agents must not read, `as_of` says what becomes of results and pages dated after a task's cutoff.
+    those of `tools.search.search_tool`. With `queries` above 1 a call of the search tool holds a list of up to so many,
+    see `tools.queries.with_queries`. `readers` are the ways to a page, in the order in which they are tried. `python`
+    is the sandbox, see `tools.python.python_tool`; ``off`` leaves the tool out. `snapshots` is a folder in which every
+    answer of the web is kept for all systems, and with `replay` nothing but it answers. `blocked` are addresses that
+    agents must not read, `as_of` says what becomes of results and pages dated after a task's cutoff.
     """
 
     search: Literal["serper", "searxng"] = "serper"
     search_address: Address | None = None
-    results: int = Field(default=10, ge=1, le=100)
+    results: int = Field(default=10, ge=1, le=MOST_RESULTS)
+    queries: int = Field(default=1, ge=1, le=MOST_QUERIES)
     language: str | None = "by query"
     region: str | None = "by query"
     readers: Annotated[tuple[Literal["jina", "direct"], ...], Field(strict=False, min_length=1)] = ("jina", "direct")
@@ -77,6 +80,8 @@ def parse_tools(entry: dict[str, Any]) -> ToolSettings:
     InputError
         Listing every wrong or unknown field.
     """
+    if not isinstance(entry, dict):
+        raise InputError(f"tools of the profile: {entry!r} is no mapping; write search, python, snapshots and so on")
     try:
         return ToolSettings.model_validate(entry)
     except ValidationError as error:
@@ -94,21 +99,25 @@ class Toolbox:
         Shared by all tasks.
     as_of
         What becomes of what is dated after a task's cutoff.
+    queries
+        How many queries a call of the search tool may hold.
     snapshots, blocklist
         What stands between the tools and the web.
     """
 
     tools: Sequence[Tool] = ()
     as_of: Literal["off", "drop", "mark"] = "off"
+    queries: int = 1
     snapshots: Snapshots | None = None
     blocklist: Blocklist = field(default_factory=lambda: Blocklist(()))
 
     def __call__(self, task: Task) -> list[Tool]:
         """The tools for a task: those from the web know its cutoff where that is asked for."""
-        if self.as_of == "off":
-            return list(self.tools)
-        mode = self.as_of
-        return [as_of_guard(one, task.cutoff, mode) if one.name in _FROM_THE_WEB else one for one in self.tools]
+        tools = list(self.tools)
+        if self.as_of != "off":
+            mode = self.as_of
+            tools = [as_of_guard(one, task.cutoff, mode) if one.name in _FROM_THE_WEB else one for one in tools]
+        return [with_queries(one, self.queries) if one.name == "search" else one for one in tools]
 
     def close(self) -> None:
         """Close the snapshots; what was captured stays."""
@@ -140,7 +149,7 @@ def open_toolbox(settings: ToolSettings, web: str = "") -> Toolbox:
     tools = [blocking(tool, blocklist) for tool in from_web]
     if settings.python != "off":
         tools.append(python_tool(sandbox=settings.python, persistent=settings.python_persistent))
-    return Toolbox(tools, settings.as_of, snapshots, blocklist)
+    return Toolbox(tools, settings.as_of, settings.queries, snapshots, blocklist)
 
 
 def _from_web(settings: ToolSettings, web: str) -> list[Tool]:
@@ -151,4 +160,5 @@ def _from_web(settings: ToolSettings, web: str) -> list[Tool]:
     results, language = settings.results, settings.language
     if settings.search_address is not None:
         return [searxng_search_tool(settings.search_address, results=results, language=language), fetch]
-    return [search_tool(results=results, language=language, region=settings.region), fetch]
+    queries = settings.queries
+    return [search_tool(results=results, language=language, region=settings.region, queries=queries), fetch]

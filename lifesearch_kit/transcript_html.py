@@ -24,10 +24,10 @@ def transcript_steps(transcript: Transcript) -> list[dict[str, Any]]:
     return [_step(step) for step in transcript.steps]
 
 
-def transcript_faults(report: Report, transcript: Transcript) -> list[str]:
-    """Say where a transcript is not the whole story of its report."""
+def transcript_faults(transcript: Transcript, report: Report | None = None) -> list[str]:
+    """Say where a transcript breaks off, and where it is not the whole story of its report."""
     faults = []
-    if any(getattr(report, name) != getattr(transcript, name) for name in REPORT_KEY):
+    if report and any(getattr(report, name) != getattr(transcript, name) for name in REPORT_KEY):
         whose = f"{transcript.system}, task {transcript.task_id}, run {transcript.run}"
         faults.append(f"The transcript is that of another report: {whose}.")
     if not transcript.steps:
@@ -40,9 +40,10 @@ def transcript_faults(report: Report, transcript: Transcript) -> list[str]:
             f"The transcript breaks off in step {last.number}: {asked - len(last.results)} of {asked} tool calls have "
             "no result."
         )
-    if report.iterations is not None and report.iterations > len(transcript.steps):
+    iterations = report.iterations if report else None
+    if iterations is not None and iterations > len(transcript.steps):
         faults.append(
-            f"The transcript ends after {len(transcript.steps)} of {report.iterations} steps that the report counts."
+            f"The transcript ends after {len(transcript.steps)} of {iterations} steps that the report counts."
         )
     return faults
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from lifesearch_kit.hierarchical import reports_present
+from lifesearch_kit.score_levels import reports_present
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from lifesearch_kit import offline
 from lifesearch_kit.accounting import Budget, Summary
 from lifesearch_kit.chat import Chat
 from lifesearch_kit.errors import ChatError, InputError
+from lifesearch_kit.interrupts import interruptible
 from lifesearch_kit.own_agents import OwnAgent
 from lifesearch_kit.prefix_order import PrefixOrder
 from lifesearch_kit.settings import ModelSettings
@@ -78,7 +79,7 @@ class Workers(Generic[Unit]):
         started = time.perf_counter()
         most_in_a_row = max(_FAILURES_IN_A_ROW, 2 * concurrency)
         todo = self._summary.planned - self._summary.skipped
-        async with AsyncExitStack() as stack:
+        async with interruptible(), AsyncExitStack() as stack:
             self._chats = await open_chats(models, stack)
             progress = stack.enter_context(tqdm(total=todo, desc=self._summary.what, disable=not todo, mininterval=0.5))
             try:

@@ -43,14 +43,16 @@ class Loopback:
     """The server's script and what it was asked.
 
     `script` holds the chat replies in order: a body, a pair of status and body, or a function of the request.
-    `searches` and `pages` map a query or an address to what Serper or Jina Reader would send; `requests` are the chat
-    bodies, `asked` all requests as (path, headers, body).
+    `searches` and `pages` map a query or an address to what Serper or Jina Reader would send, and `together` answers
+    several queries in one request otherwise than by what each has; `requests` are the chat bodies, `asked` all requests
+    as (path, headers, body).
     """
 
     url: str
     script: list[Scripted] = field(default_factory=list)
     searches: dict[str, Answer | tuple[int, Answer]] = field(default_factory=dict)
     pages: dict[str, Answer | tuple[int, Answer]] = field(default_factory=dict)
+    together: Callable[[list[Any]], Answer | tuple[int, Answer]] | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     asked: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
 
@@ -72,6 +74,8 @@ class Loopback:
     def answer(self, path: str, headers: dict[str, str], body: Any) -> tuple[int, Answer]:
         """Answer one request, as (status, body)."""
         self.asked.append((path, headers, body))
+        if path == "/search" and isinstance(body, list):
+            return _with_status(self.together(body) if self.together else [self.searches[one["q"]] for one in body])
         if path == "/search":
             return _with_status(self.searches.get(body["q"], {"organic": []}))
         if path == "/reader":

@@ -16,7 +16,7 @@ from lifesearch_kit.paths import NOTEBOOKS, ROOT
 
 # The run comes first: the others read what it leaves behind.
 FIRST = "04_run_and_grade"
-LEFT_BEHIND = ("demo", "demo-judges", "start")
+LEFT_BEHIND = ("demo", "demo-judges", "demo-building", "start")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 

@@ -166,6 +166,15 @@ def test_nothing_runs_under_a_faulty_profile(tmp_path: Path, books: Path, capsys
     assert not (tmp_path / "figures").exists()
 
 
+def test_a_file_in_the_place_of_the_figures_is_named(
+    tmp_path: Path, books: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "figures").write_text("in the way")
+    profile = write_profile(tmp_path, "notebooks: [10_first]\n")
+    assert main([str(profile)], notebooks=books, figures=tmp_path / "figures") == 2
+    assert "figures is a file); correct `profile`" in capsys.readouterr().err
+
+
 def test_figures_pages_and_the_executed_notebook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,6 +207,18 @@ def test_figures_pages_and_the_executed_notebook(
     for text in (page, (figures / "trial" / "notebooks" / "10_first.html").read_text(encoding="utf-8")):
         assert "http:" not in text
         assert "https:" not in text
+
+
+def test_the_page_of_cases_is_linked_and_never_outlives_its_run(tmp_path: Path) -> None:
+    figures = tmp_path / "figures"
+    page = "import pathlib\nfolder = pathlib.Path(figures, 'trial')\nfolder.mkdir(parents=True, exist_ok=True)\n"
+    parameters = "figures: str = ''"
+    profile = write_profile(tmp_path, f"notebooks: [10_first]\nfigures: {figures}\n")
+    for source, there in [("(folder / 'cases.html').write_text('cases')", True), ("raise ValueError('x')", False)]:
+        write_notebook(tmp_path / "10_first.ipynb", page + source, parameters=parameters)
+        assert main([str(profile)], notebooks=tmp_path, figures=figures) == (not there)
+        assert (figures / "trial" / "cases.html").exists() is there
+        assert ('<a href="cases.html">' in (figures / "trial" / "index.html").read_text("utf-8")) is there
 
 
 def test_a_failing_notebook_is_named_with_its_cell_and_the_others_run(
@@ -309,6 +330,7 @@ def test_ctrl_c_stops_at_once_with_a_sentence(tmp_path: Path) -> None:
     assert time.monotonic() - started < 10
     assert process.returncode == 130
     assert "stopped" in error
+    assert "the same command goes on from there" in error
     assert "Traceback" not in error
 
 

@@ -253,8 +253,40 @@ def test_two_reports_are_compared_rubric_by_rubric(opened: Opener) -> None:
     expect(page.locator("#versus h3")).to_have_text("0 of 3 verdicts differ")
 
 
+def test_two_systems_are_compared_task_by_task(opened: Opener) -> None:
+    page = opened("run.html", 375)
+    page.get_by_role("button", name="Compare two systems").click()
+    listed = page.locator(".choice")
+    # zh-1: A has 0.5 and B 0.3 + 0.2, so nothing lies between them; en-1: A 0.5, B the mean of 0.5 and a refused 0.
+    assert listed.locator(".name").all_inner_texts() == ["en-1", "zh-1"]
+    assert listed.locator(".told").all_inner_texts() == [
+        "+25.0 points (50.0% and 25.0%)",
+        "+0.0 points (50.0% and 50.0%)",
+    ]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    page.select_option("#system-1", "A")
+    assert listed.count() == 0
+    page.select_option("#system-0", "B")
+    assert listed.locator(".gap").first.inner_text() == "−25.0 points"
+    listed.nth(1).click()
+    expect(page.locator("#pane h2").first).to_have_text("B, task zh-1, run 1")
+    expect(page.locator("#versus h3")).to_have_text("3 of 3 verdicts differ")
+    assert page.locator(".versus th").all_inner_texts()[1:] == ["B, run 1", "A, run 1"]
+    assert page.complaints == []
+
+
+def test_on_a_phone_what_is_tapped_is_as_wide_as_a_finger(opened: Opener) -> None:
+    page = opened("run.html", 375)
+    page.locator("#chosen-filters").click()
+    heights = page.locator("button, select, summary, input[type=search], .tick label").evaluate_all(
+        "all => all.filter(one => one.offsetParent).map(one => one.getBoundingClientRect().height)"
+    )
+    assert len(heights) > 10
+    assert min(heights) >= 44
+
+
 def test_names_of_any_kind_are_names(opened: Opener, tmp_path: Path) -> None:
-    names = ["constructor", "__proto__", "a/b#c?d%20e", "'\"><b>", "אב", "\ud800x", "toString"]
+    names = ["constructor", "__proto__", "a/b#c?d%20e", "'\"><b>", "אב", "苏 州", "toString"]
     reports = [make_report(task_id=name, system=name) for name in names]
     results = Results(tmp_path, reports=reports_frame(reports))
     page = opened(write_run_page(tmp_path / "run_names.html", results))

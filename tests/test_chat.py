@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import time
 from collections.abc import Callable
 from email.utils import formatdate
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 from loopback import NO_USAGE, Loopback, call, completion, serving
 
 from lifesearch_kit.chat import Chat, Reply, Usage, cost
-from lifesearch_kit.chat_errors import Fault, explain
+from lifesearch_kit.chat_errors import explain
+from lifesearch_kit.endpoint_faults import Fault
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.reply import read_reply
 from lifesearch_kit.settings import JudgeSettings, ModelSettings, SystemSettings
@@ -534,13 +536,6 @@ def test_the_usual_error_type_does_not_make_one_bad_request_stop_all(loopback: L
     assert error_of(loopback, (400, {"error": fault})).kind == "request"
 
 
-def test_no_connection_is_transient() -> None:
-    with pytest.raises(ChatError) as caught:
-        ask(Loopback("http://127.0.0.1:9"), max_retries=0, api_key_env="PATH")
-    assert caught.value.kind == "transient"
-    assert caught.value.status is None
-
-
 @pytest.mark.parametrize(
     ("echo", "message", "switch"),
     [
@@ -653,3 +648,76 @@ def test_an_endpoint_that_wants_an_hour_is_not_waited_for(monkeypatch):
     with serving(handler) as url:
         assert error_of(Loopback(url)).kind == "transient"
     assert len(handler.asked) == 1
+
+
+# No answer at all
+
+
+def unanswered(url: str, http_client: httpx.AsyncClient | None = None, **settings: Any) -> ChatError:
+    chosen = ModelSettings(**{"name": "C", "model": "m", "base_url": url, "max_retries": 0, **settings})
+
+    async def once() -> Reply:
+        async with Chat(chosen, http_client) as chat:
+            return await chat.complete(QUESTION)
+
+    with pytest.raises(ChatError) as caught:
+        asyncio.run(once())
+    return caught.value
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("own_client", [False, True])
+def test_a_refused_connection_is_told_as_one(loopback: Loopback, own_client: bool) -> None:
+    url = f"http://127.0.0.1:{free_port()}/v1"
+    error = unanswered(url, httpx.AsyncClient() if own_client else None)
+    place = "it" if own_client else url[len("http://") : -len("/v1")]
+    assert str(error) == (
+        f"configuration 'C' (model 'm' at {url}): connection refused, nothing listens at {place}; start the server, or"
+        " correct base_url"
+    )
+    # Every further call would fail alike, so that the configuration stops at once.
+    assert error.kind == "stop"
+
+
+def test_who_refused_is_named_where_it_is_not_the_endpoint(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    monkeypatch.setenv("LOCAL_MODEL_URL", f"http://127.0.0.1:{port}/v1")
+    assert str(unanswered("local")).endswith("start the server, or correct LOCAL_MODEL_URL")
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{port}")
+    told = str(unanswered("http://vendor.example/v1"))
+    assert f"nothing listens at the proxy 127.0.0.1:{port}; start the server, or correct the proxy's" in told
+
+
+def test_a_name_that_nobody_knows_is_told_and_may_be_known_later(loopback: Loopback) -> None:
+    error = unanswered("http://no-such-host.invalid/v1")
+    assert "the address is not known here (Cannot connect to host no-such-host.invalid:80" in str(error)
+    assert "correct base_url, or mend the network" in str(error)
+    assert error.kind == "transient"
+
+
+def test_only_what_ran_out_of_time_is_called_a_time_out(loopback: Loopback) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        late = unanswered(url, timeout_seconds=0.3)
+    assert "no answer in time (Timeout on reading data from socket); try again, or raise timeout_seconds (now 0.3)" in (
+        str(late)
+    )
+
+    class HangUp(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            """Keep the test's output clean."""
+
+    with serving(HangUp) as url:
+        lost = unanswered(f"{url}/v1?key=word")
+    assert "no answer, the connection was lost (Server disconnected); try again" in str(lost)
+    assert late.kind == lost.kind == "transient"
+    assert "timed out" not in str(lost)
+    assert "word" not in str(lost)

@@ -9,11 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from loopback import Loopback, call, completion
 
 from lifesearch_kit.checkpoints import Checkpoint, FinishedStep
@@ -92,6 +95,24 @@ def test_a_run_that_failed_goes_on_at_its_last_finished_step(loopback: Loopback,
     assert comparable(tmp_path / "cut", report) == comparable(tmp_path / "whole", whole)
 
 
+def test_steps_made_with_other_settings_stay_and_are_told(loopback: Loopback, tmp_path: Path) -> None:
+    with pytest.raises(ChatError):
+        made(tmp_path, loopback, searching("one"), BUSY)
+    (before,) = files(tmp_path)
+    loopback.script[:] = [searching("two"), completion("# Report")]
+    system = SystemSettings(name="S", model="m", base_url=loopback.chat_url, max_retries=0, temperature=0.5)
+    with Store(tmp_path) as store:
+        plan = plan_runs([TASK], [system], TOOLS, runs=1, today=TODAY)
+        _, summary = asyncio.run(run_agents(plan, TOOLS, store, today=TODAY))
+    assert "1 interrupted run of other settings, tasks or dates kept in unfinished/" in str(summary)
+    assert files(tmp_path) == [before], "its own steps went with its report, those of the other settings did not"
+    # The settings of before come back, and what was paid for is there.
+    asked = len(loopback.requests)
+    made(tmp_path, loopback, completion("# Report"))
+    assert len(loopback.requests) == asked + 1
+    assert files(tmp_path) == []
+
+
 def test_the_seconds_before_an_interruption_count(loopback: Loopback, tmp_path: Path) -> None:
     with pytest.raises(ChatError):
         made(tmp_path, loopback, searching("one"), BUSY)
@@ -160,6 +181,36 @@ def test_a_line_that_a_crash_cut_short_does_not_count(tmp_path: Path, cut: int) 
     assert [step.elapsed for step in kept.steps()] == [0, 1]
     kept.add(FinishedStep(Reply({"role": "assistant", "content": "end"}), [], elapsed=9.0))
     assert [step.elapsed for step in kept.steps()] == [0, 1, 9]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(extra=JSON, content=st.text(), seconds=st.floats(0, 1e6))
+@example(extra=[float("nan"), float("-inf"), 10**30], content="\r\n\x85\u2028", seconds=0.0)
+def test_a_step_comes_back_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, extra: Any, content: str, seconds: float
+) -> None:
+    kept = Checkpoint(tmp_path_factory.mktemp("steps") / "run.jsonl")
+    result = ToolResult(call_id="c", tool="search", arguments="{}", content=content, ok=False, seconds=seconds)
+    step = FinishedStep(read_reply(searching("one", extra=extra)), (result,), seconds, seconds, 2, "time_limit")
+    kept.add(step)
+    (read,) = kept.steps()
+    # By their words: NaN does not equal itself.
+    assert repr(replace(read, results=tuple(read.results))) == repr(step)
+
+
+def test_half_a_character_beside_the_message_loses_no_step(loopback: Loopback, tmp_path: Path) -> None:
+    half = completion("# Report", finish="stop\ud800")
+    half["model"] = "m\ud83d"
+    (report,) = made(tmp_path, loopback, searching("one"), half)
+    assert (report.text, report.status, report.model) == ("# Report", "answered", "m\ufffd")
+    step = read_transcript(tmp_path / str(report.transcript)).steps[-1]
+    assert step.finish_reason == "stop\ufffd"
 
 
 RUNNER = """

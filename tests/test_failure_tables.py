@@ -8,7 +8,7 @@ import pytest
 
 from lifesearch_kit import plots
 from lifesearch_kit.failure_steps import transcript_evidence
-from lifesearch_kit.failure_tables import failure_effort, missing_kinds, report_endings
+from lifesearch_kit.failure_tables import failure_effort, matching, missing_kinds, rates_by, report_endings
 from lifesearch_kit.failures import failure_rates
 from lifesearch_kit.transcripts import Step, ToolResult, Transcript
 
@@ -39,6 +39,23 @@ def test_missing_details_are_grouped_by_kind() -> None:
     assert list(table.loc[("A", "value")]) == pytest.approx([2, 1, 15.0])
     assert list(table.loc[("A", "date")]) == pytest.approx([1, 1, 10.0])
     assert list(table.loc[("B", "value")]) == [0, 0, 0.0]
+
+
+def test_rates_are_written_by_what_only_the_tasks_know() -> None:
+    tasks = pd.DataFrame({"task_id": ["T1", "T2"], "language": ["zh", "en"]})
+    table = rates_by(FINDINGS, REPORTS, tasks, "language")
+    # T1 is the Chinese task: of its two reports one lacks details and one is none; the means lie inside the intervals.
+    assert table.loc["zh", "missing_details"].startswith("50.0% [")
+    assert table.loc["zh", "no_report"].startswith("50.0% [")
+    assert table.loc["en", "no_report"].startswith("0.0% [0.0, ")
+    assert table["reports"].to_dict() == {"zh": 2, "en": 2}
+
+
+def test_findings_are_picked_by_any_of_their_marks() -> None:
+    findings = FINDINGS.assign(domain="d", language="en", rubric_id=None, detail="", evidence="")
+    assert matching(findings)["weight_lost"].tolist() == [1.0, 0.4, 0.2, 0.1]
+    assert matching(findings, system="A", mode="missing_details")["weight_lost"].tolist() == [0.4, 0.1]
+    assert matching(findings, language="zh").empty
 
 
 def test_endings_are_told_apart_and_lost_runs_counted() -> None:

@@ -234,3 +234,10 @@ def test_an_unjudged_judgment_cannot_hold_a_verdict(write):
     key = {"system": "s", "task_id": "t", "rubric_id": "R1", "judge": "j"}
     path = write({**key, "satisfied": False, "status": "truncated"}, {**key, "satisfied": None}, name="judgments.jsonl")
     assert len(faults_of(read_records, path, Judgment)) == 2
+
+
+def test_a_place_without_a_file_is_told_before_its_ending(tmp_path):
+    with pytest.raises(InputError, match="no: there is no such file"):
+        read_reports(tmp_path / "no")
+    with pytest.raises(InputError, match="is a folder; name a file"):
+        read_reports(tmp_path)

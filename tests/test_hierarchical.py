@@ -139,6 +139,29 @@ def test_what_cannot_be_told_is_said_and_not_shown() -> None:
     assert still["note"] == "no spread over tasks was seen"
 
 
+def test_units_that_are_alike_have_an_interval_of_width_0_and_few_of_them_none() -> None:
+    six, three = (
+        hierarchical_intervals(task_scores([0.4] * count), np.random.default_rng(0), resamples=200).iloc[0]
+        for count in (6, 3)
+    )
+    assert six[["low_pct", "high_pct", "t_low_pct", "t_high_pct"]].tolist() == pytest.approx([40.0] * 4)
+    assert three[["low_pct", "high_pct", "t_low_pct", "t_high_pct"]].isna().all()
+    assert "few tasks: no interval" in three["note"]
+
+
+def test_resamples_of_few_units_in_several_strata_are_not_read() -> None:
+    # Seven tasks of two runs: 7 degrees of freedom; of three runs 14.
+    rng = np.random.default_rng(0)
+    two, three = (
+        hierarchical_intervals(scores_of(rng.random((1, 7, runs, 1))), rng, "runs", resamples=200).iloc[0]
+        for runs in (2, 3)
+    )
+    assert two[["low_pct", "high_pct"]].isna().all()
+    assert two[["t_low_pct", "t_high_pct"]].notna().all()
+    assert two["note"] == "few runs: no bootstrap interval, read the t interval"
+    assert three[["low_pct", "high_pct"]].notna().all()
+
+
 def test_missing_reports_count_in_no_mean() -> None:
     values = nested_scores(np.random.default_rng(5), (2, 8, 2, 1), (0.1, 0.1, 0.0))
     values[0, 0, 1], values[0, 1] = np.nan, np.nan

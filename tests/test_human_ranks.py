@@ -14,7 +14,15 @@ from scipy import stats
 from lifesearch_kit import human_ranks
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.paths import ROOT
-from lifesearch_kit.rank_inference import KENDALL, SPEARMAN, leave_one_out, rank_test_words, rank_tests, survival_words
+from lifesearch_kit.rank_inference import (
+    KENDALL,
+    SPEARMAN,
+    correlation_words,
+    leave_one_out,
+    rank_test_words,
+    rank_tests,
+    survival_words,
+)
 from lifesearch_kit.results import Results, load_results
 from lifesearch_kit.tables import read_table, write_table
 from lifesearch_kit.task_ranks import TASK_RANKINGS, agreement_over_tasks, task_rank_agreement
@@ -42,6 +50,7 @@ def test_four_systems_in_the_same_order_are_two_of_24_orders() -> None:
     assert found[["low", "high"]].isna().all(axis=None)
     assert found["reason"].str.contains("4 systems are too few").all()
     assert "no interval, as 4 systems are too few" in rank_test_words(found.reset_index())
+    assert correlation_words(found.reset_index()) == "Spearman's rho 1.000, Kendall's tau-b 1.000 over 4 systems"
     assert "Spearman's rho stays 1.00; Kendall's tau-b stays 1.00" in survival_words(found.reset_index())
 
 
@@ -76,6 +85,9 @@ def test_without_one_system_the_papers_agreement_stays(paper: Results) -> None:
         "Spearman's rho: 0.893, interval 0.27 to 0.99; p = 0.012 over all 5,040 orders",
         "Kendall's tau-b: 0.810, interval 0.36 to 0.95; p = 0.011 over all 5,040 orders",
     ]
+    assert correlation_words(found.reset_index()) == (
+        "Spearman's rho 0.893 (95%: 0.27 to 0.99), Kendall's tau-b 0.810 (0.36 to 0.95) over 7 systems"
+    )
 
 
 def test_ties_and_more_systems_than_orders_can_be_gone_through() -> None:
@@ -207,7 +219,9 @@ def scores_of(**tasks: tuple[float, ...]) -> pd.DataFrame:
         for system, score in zip("ABCD", own, strict=False)
         for run in (1, 2)
     ]
-    return pd.DataFrame(rows, columns=["system", "task_id", "run", "score"]).assign(judge="j")
+    return pd.DataFrame(rows, columns=["system", "task_id", "run", "score"]).assign(
+        judge="j", missing=False, unjudged=0
+    )
 
 
 def people_of(**tasks: tuple[float, ...]) -> pd.DataFrame:
@@ -245,14 +259,22 @@ def test_resampled_values_are_those_of_the_measures() -> None:
     # One task drawn over and over gives its own value at both ends.
     alone = agreement_over_tasks(people[people["task_id"] == "t0"], scores_of(**tasks), rng, 50)
     assert alone["low"].isna().all()
-    assert (alone["reason"] == "one task, so there is no interval").all()
-    twice = people[people["task_id"] == "t0"]
-    twice = pd.concat([twice, twice.assign(task_id="again")])
-    scores = scores_of(t0=tasks["t0"], again=tasks["t0"])
-    found = agreement_over_tasks(twice, scores, rng, 50)
+    assert (alone["reason"] == "1 task: too few for an interval").all()
+    copies = {f"copy{at}": tasks["t0"] for at in range(6)}
+    same = pd.concat([people[people["task_id"] == "t0"].assign(task_id=name) for name in copies])
+    found = agreement_over_tasks(same, scores_of(**copies), rng, 50)
     assert found["low"].tolist() == pytest.approx(found["value"].tolist())
     assert found["high"].tolist() == pytest.approx(found["value"].tolist())
     assert found["value"].tolist()[:2] == pytest.approx(alone["value"].tolist()[:2])
+
+
+def test_a_score_with_an_unjudged_rubric_is_no_score_and_its_system_is_named() -> None:
+    # Run 1 of C is open: run 2 alone is not C's score of the task.
+    people, scores = people_of(t=(1, 2, 3)), scores_of(t=(0.9, 0.5, 0.3))
+    open_run = (scores["system"] == "C") & (scores["run"] == 1)
+    scores = scores.assign(score=scores["score"].mask(open_run), unjudged=open_run.astype(int))
+    found = task_rank_agreement(people, scores).iloc[0]
+    assert (found["systems"], found["left_out"]) == (2, "C")
 
 
 def test_annotators_of_a_task_are_averaged() -> None:

@@ -7,7 +7,18 @@ import sys
 
 import pytest
 
-ROOMS = ("results", "tables", "frames", "adapters", "scoring", "statistics", "agreement", "failures")
+ROOMS = (
+    "results",
+    "tables",
+    "frames",
+    "report_files",
+    "formats.parquet",
+    "formats.healthbench",
+    "scoring",
+    "hierarchical",
+    "agreement",
+    "failures",
+)
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -16,13 +16,21 @@ from verdict_signs import judgments_of_signs
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.judge_error import (
     ALL_SYSTEMS,
+    COMBINED,
     FEWEST_LABELLED_TASKS,
     PREDICTION_POWERED,
     RAW,
     ROGAN_GLADEN,
     corrected_scores,
 )
-from lifesearch_kit.judge_error_estimates import Estimate, TaskSums, prediction_powered, raw_score, rogan_gladen
+from lifesearch_kit.judge_error_estimates import (
+    Estimate,
+    TaskSums,
+    combined,
+    prediction_powered,
+    raw_score,
+    rogan_gladen,
+)
 
 KEY = ["system", "task_id", "run", "rubric_id"]
 CORRECTIONS = [PREDICTION_POWERED, ROGAN_GLADEN]
@@ -69,6 +77,44 @@ def test_the_prediction_powered_mean_by_hand() -> None:
     # Satterthwaite: one degree of freedom for the two labelled tasks, one for the two others.
     freedom = square.sum() ** 2 / (square[:2].sum() ** 2 + square[2:].sum() ** 2)
     assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, freedom) * np.sqrt(square.sum()))
+
+
+def test_the_combined_score_by_hand() -> None:
+    # As above: 0.5 as judged, 0.6 corrected. The change of 0.1 has a variance of 0.01; with the corrected score, whose
+    # influence is that of the score and the labels, it shares 0.01 + sqrt(2) * 0.05 * sqrt(4 / 3) * (-0.075 + 0.025).
+    sums = sums_of([0.2, 0.4, 0.6, 0.8], labelled=[1, 1, 0, 0], label=[0.4, 0.4, 0, 0], judge=[0.2, 0.4, 0, 0])
+    powered, found = prediction_powered(sums, 0.95), combined(sums, 0.95)
+    shared = 0.01 - np.sqrt(2) * 0.05 * np.sqrt(4 / 3) * 0.05
+    assert found.value == pytest.approx(0.6 - 0.1 * shared / (0.1**2 + 0.01))
+    assert found[1:] == powered[1:]
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 10_000), st.sampled_from([0.02, 0.3]), st.sampled_from([0.02, 0.3]))
+def test_the_combined_score_is_within_half_a_standard_error_of_the_unbiased_one(
+    seed: int, false_pass: float, false_fail: float
+) -> None:
+    sums, _ = made(np.random.default_rng(seed), 20, 12, false_pass=false_pass, false_fail=false_fail, times=20)
+    raw, powered, found = (estimator(sums, 0.95) for estimator in (raw_score, prediction_powered, combined))
+    assert (np.abs(found.value - powered.value) <= np.sqrt(powered.variance) / 2 + 1e-12).all()
+    between = (found.value - raw.value) * (powered.value - found.value)
+    assert (between >= -1e-12).all(), "it lies between the two"
+
+
+def test_labels_that_leave_nothing_uncertain_are_not_drawn_back() -> None:
+    # Every task is labelled 0.5, whatever the judge gave: the labels' own score, and no variance.
+    sums = sums_of([0.2, 0.4, 0.9] * 3, labelled=[1] * 9, label=[0.5] * 9, judge=[0.2, 0.4, 0.9] * 3)
+    assert combined(sums, 0.95).value == pytest.approx(0.5)
+
+
+def test_the_combined_row_of_the_table_has_the_prediction_powered_interval() -> None:
+    table = corrected_scores(rubrics_of(8), judged("+- " * 8), labels_of("++ " * 4 + "+- " * 4))
+    row, powered, raw = (row_of(table, method) for method in (COMBINED, PREDICTION_POWERED, RAW))
+    ends = ["low_pct", "high_pct", "all_labelled_pct", "labelled_rubrics"]
+    assert row[ends].tolist() == powered[ends].tolist()
+    assert raw["score_pct"] < row["score_pct"] < powered["score_pct"]
+    assert row["change_pct"] == pytest.approx(row["score_pct"] - raw["score_pct"])
+    assert row[["change_low_pct", "change_high_pct"]].isna().all()
 
 
 def test_sensitivity_and_specificity_by_hand() -> None:
@@ -218,7 +264,7 @@ def test_no_number_is_missing_without_a_reason(data: st.DataObject) -> None:
     verdicts = data.draw(st.lists(pairs, min_size=tasks, max_size=tasks))
     truth = data.draw(st.lists(st.sampled_from(["++", "+.", ".-", "--"]), min_size=1, max_size=tasks))
     table = corrected_scores(rubrics_of(tasks), judged(" ".join(verdicts)), labels_of(" ".join(truth)))
-    assert len(table) == 3
+    assert len(table) == 4
     assert (table["note"] != "").all()
     shown = table.dropna(subset=["low_pct"])
     assert (shown["low_pct"] <= shown["score_pct"]).all()
@@ -252,7 +298,7 @@ def test_unjudged_rubrics_withhold_a_systems_numbers_and_those_of_all() -> None:
     table = corrected_scores(rubrics_of(8), judgments, labels_of("++ " * 4 + "+- " * 4))
     held = table["score_pct"].isna()
     assert set(table.loc[held, "system"]) == {"B", ALL_SYSTEMS}
-    assert held.sum() == 6
+    assert held.sum() == 8
     assert table.loc[held, "note"].str.contains("1 rubric unjudged").all()
 
 
@@ -387,6 +433,19 @@ def test_a_correction_costs_what_it_says_where_the_judge_is_not_biased() -> None
         assert error(found.value, 0.5) == pytest.approx(np.sqrt(found.variance.mean()), rel=0.04)
         assert error(found.value, 0.5) < at_most * error(raw.value, 0.5)
         assert error(found.value, 0.5) < error(label[:, :20].mean(axis=-1), 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tasks", "labelled"), [(14, 8), (50, 15), (200, 30)])
+def test_the_combined_score_is_nearer_for_an_unbiased_judge_and_hardly_farther_for_a_biased_one(
+    tasks: int, labelled: int
+) -> None:
+    rng = np.random.default_rng(9)
+    for false_pass, false_fail, at_most in ((0.15, 0.15, 0.94), (0.1, 0.25, 1.12), (0.3, 0.05, 1.12)):
+        sums, _ = made(rng, tasks, labelled, false_pass=false_pass, false_fail=false_fail, times=2000)
+        powered, found = prediction_powered(sums, 0.95), combined(sums, 0.95)
+        assert error(found.value, 0.5) < at_most * error(powered.value, 0.5)
+        assert 0.93 <= covered(found, 0.5) <= 0.97
 
 
 @pytest.mark.slow

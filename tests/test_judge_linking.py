@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lifesearch_kit import plots
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.judge_error import ALL_SYSTEMS, HELD, PREDICTION_POWERED, RAW, ROGAN_GLADEN
+from lifesearch_kit.judge_error import ALL_SYSTEMS, COMBINED, HELD, PREDICTION_POWERED, RAW, ROGAN_GLADEN
 from lifesearch_kit.judge_linking import FEWEST_LINKED_TASKS, JudgeLink, link_judges, linked_scores
 from lifesearch_kit.judge_orders import judge_rankings, order_changes, shared_scores
 
@@ -154,8 +154,8 @@ def test_order_changes_by_hand() -> None:
 
 def test_a_change_on_one_task_is_not_beyond_chance() -> None:
     table = order_changes(scores_of(old=[[0.4], [0.6]], new=[[0.6], [0.4]]), "old", "new", rng())
-    assert not table.loc[0, "beyond_chance"]
-    assert table.loc[0, "note"] == "one shared task, so no intervals"
+    assert pd.isna(table.loc[0, "beyond_chance"])
+    assert table.loc[0, "note"] == "few shared tasks, so no intervals"
 
 
 @settings(max_examples=25)
@@ -199,6 +199,7 @@ def test_the_figure_of_corrected_scores_shows_every_number_and_says_where_there_
     rows = [
         ("甲 A", RAW, 50.0, 40.0, 60.0, "", ""),
         ("甲 A", PREDICTION_POWERED, 55.0, 42.0, 68.0, "own", ""),
+        ("甲 A", COMBINED, 53.0, 42.0, 68.0, "own", ""),
         ("甲 A", ROGAN_GLADEN, 57.0, 41.0, 73.0, ALL_SYSTEMS, ""),
         ("B", RAW, 30.0, np.nan, np.nan, "", "one task"),
         ("B", PREDICTION_POWERED, 0.0, 0.0, 4.0, ALL_SYSTEMS, f"-1.0 before it was {HELD}"),
@@ -210,6 +211,8 @@ def test_the_figure_of_corrected_scores_shows_every_number_and_says_where_there_
         [np.asarray(one.get_offsets())[:, 0] for one in ax.collections if hasattr(one, "get_offsets")]
     )
     assert {50.0, 55.0, 57.0, 30.0} <= set(drawn[np.isfinite(drawn)])
+    ticks = [line for line in ax.lines if "combined" in str(line.get_label())]
+    assert [np.asarray(line.get_xdata())[0] for line in ticks] == [53.0]
     assert [text.get_text() for text in ax.texts].count("no number") == 1
     assert [text.get_text() for text in ax.texts].count(HELD) == 1
     assert "hollow" in ax.get_legend_handles_labels()[1][-1]

@@ -69,7 +69,7 @@ def _without_leftovers() -> Iterator[None]:
     shutil.rmtree(FIGURES / PROFILE, ignore_errors=True)
 
 
-def run(folder: Path, texts: list[Report], verdicts: list[Judgment]) -> dict[str, str]:
+def run(folder: Path, texts: list[Report], verdicts: list[Judgment], judge_results: str = "") -> dict[str, str]:
     """Run the notebooks one after the other in one kernel, emptied in between; what each printed or showed."""
     for name, records in (("tasks", TASKS), ("reports", texts), ("judgments", verdicts)):
         write_jsonl(folder / f"{name}.jsonl", records)
@@ -77,7 +77,7 @@ def run(folder: Path, texts: list[Report], verdicts: list[Judgment]) -> dict[str
     cells, owners = [], []
     for book in BOOKS:
         one = load_notebook_node(str(NOTEBOOKS / f"{book}.ipynb"))
-        one = parameterize_notebook(one, {"results": str(folder), "profile": PROFILE, "judge_results": ""})
+        one = parameterize_notebook(one, {"results": str(folder), "profile": PROFILE, "judge_results": judge_results})
         own = [*[cell for cell in one.cells if cell.cell_type == "code"], nbformat.v4.new_code_cell("%reset -f")]
         for cell in own:
             cell.metadata["tags"] = []  # the parameters are set already
@@ -130,3 +130,17 @@ def test_a_system_with_missing_reports_is_marked(tmp_path: Path) -> None:
     assert "2 missing" in (FIGURES / PROFILE / "05_1_overall.json").read_text(encoding="utf-8")
     assert "unseen" in shown["08_human_agreement"]
     assert "0 systems" not in shown["08_human_agreement"]
+
+
+def test_a_judge_without_verdicts_beside_labels_is_told_and_corrects_nothing(tmp_path: Path) -> None:
+    labelled = tmp_path / "labelled"
+    labelled.mkdir()
+    write_jsonl(labelled / "tasks.jsonl", TASKS)
+    write_jsonl(labelled / "judgments.jsonl", [one.model_copy(update={"judge": "other"}) for one in judgments()])
+    label = "system,task_id,run,rubric_id,annotator,satisfied\nsteady,t0,1,R1,reference,Pass\n"
+    (labelled / "labels.csv").write_text(label, encoding="utf-8")
+    shown = run(tmp_path, reports(), judgments(), str(labelled))
+    assert "holds no verdicts of strict beside labels" in shown["09_how_sure"]
+    assert "holds no verdicts of both baseline-judge and baseline-judge-strict" in shown["09_how_sure"]
+    # Four tasks: no interval, and no order that is more than chance.
+    assert "few shared tasks: no interval" in shown["09_how_sure"]

@@ -886,7 +886,20 @@ def test_a_cancelled_run_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not any(is_alive(pid_in(path)) for path in paths)
 
 
-def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
+def children_of(pid: int) -> list[int]:
+    listed = subprocess.run(["ps", "-A", "-o", "ppid=,pid="], capture_output=True, text=True, check=True).stdout
+    pairs = [line.split() for line in listed.splitlines()]
+    return [int(child) for parent, child in pairs if int(parent) == pid]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGINT,
+        pytest.param(signal.SIGKILL, marks=pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")),
+    ],
+)
+def test_whatever_ends_the_kit_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
     paths = [tmp_path / "child", tmp_path / "own"]
     (tmp_path / "agent.py").write_text(WRITE + DEAF.format(child=str(paths[0]), own=str(paths[1])), "utf-8")
     program = f"""
@@ -901,13 +914,15 @@ asyncio.run(run_own_agent(task, agent, [], run=1, today=datetime.date(2026, 10, 
     kit = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
     try:
         pid_in(paths[1], 30)
-        kit.send_signal(signal.SIGINT)
+        started = children_of(kit.pid)
+        kit.send_signal(number)
         told = kit.communicate(timeout=10)[1]
     finally:
         kit.kill()
-    assert "KeyboardInterrupt" in told
+    assert ("KeyboardInterrupt" in told) == (number == signal.SIGINT)
     assert "never retrieved" not in told
     assert not any(is_alive(pid_in(path)) for path in paths)
+    assert not any(is_alive(pid) for pid in started), "nor does who watches"
 
 
 def test_many_runs_leave_no_descriptors_and_say_nothing(tmp_path: Path, recwarn: Any, caplog: Any) -> None:

@@ -55,7 +55,7 @@ def test_what_is_imported_is_declared():
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
             imported |= {name.partition(".")[0] for name in names}
     renamed = {"yaml": "pyyaml", "markdown_it": "markdown-it-py", "rank_bm25": "rank-bm25", "IPython": "ipython"}
-    renamed["charset_normalizer"] = "charset-normalizer"
+    renamed |= {"charset_normalizer": "charset-normalizer", "pydantic_core": "pydantic-core", "fontTools": "fonttools"}
     outside = imported - set(sys.stdlib_module_names) - modules
     assert {renamed.get(name, name) for name in outside} <= {plain(one) for one in [*DECLARED, *LOCAL]}
 

@@ -93,6 +93,12 @@ DRAWINGS = {
     "languages": lambda: plots.language_split(
         DOMAINS.assign(language="zh").drop_duplicates("system"), SYSTEMS, note="语言"
     ),
+    "heat with intervals": lambda: plots.domain_heatmap(
+        DOMAINS.assign(low_pct=DOMAINS["score_pct"] - 9, high_pct=DOMAINS["score_pct"] + 9),
+        SYSTEMS,
+        note="各",
+        intervals=True,
+    ),
     "effort": lambda: plots.score_against(SCORES, "iterations", LOOKS, label="迭代, 次", note="n = 5"),
     "ranks": lambda: plots.rank_slopes(RANKS, LOOKS, note="名次"),
     "judges": lambda: plots.judge_comparison(JUDGES, note="评审")[0],
@@ -324,6 +330,21 @@ def test_a_domain_says_how_many_tasks_each_system_has() -> None:
     domains = DOMAINS.assign(tasks=[4, 4, 1, *[4] * (len(DOMAINS) - 3)])
     columns = [label.get_text() for label in plots.domain_heatmap(domains, SYSTEMS, note="n").get_xticklabels()]
     assert [one.split("n = ")[1] for one in columns] == ["1 to 4", "4"]
+
+
+def test_a_domain_has_its_interval_beneath_its_score_where_asked_for() -> None:
+    domains = DOMAINS.assign(low_pct=DOMAINS["score_pct"] - 9, high_pct=DOMAINS["score_pct"] + 9)
+    domains.loc[0, "low_pct"] = np.nan
+    texts = [text.get_text() for text in plots.domain_heatmap(domains, SYSTEMS, note="n", intervals=True).texts]
+    row = domains.iloc[1]
+    assert f"{row.score_pct:.1f}\n{row.low_pct:.0f} to {row.high_pct:.0f}" in texts
+    assert f"{domains.loc[0, 'score_pct']:.1f}\n–" in texts
+
+
+def test_the_frontier_is_drawn_through_the_systems_that_no_other_beats_with_as_little() -> None:
+    scores = pd.DataFrame({"system": SYSTEMS[:3], "score_pct": [10.0, 30.0, 20.0], "iterations": [1.0, 4.0, 6.0]})
+    ax = plots.score_against(scores, "iterations", LOOKS, label="steps", note="n")
+    assert ax.lines[0].get_xydata().tolist() == [[1, 10], [4, 30]]
 
 
 def test_systems_without_a_score_leave_an_empty_figure() -> None:

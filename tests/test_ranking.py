@@ -39,6 +39,14 @@ def test_each_system_is_compared_with_the_next() -> None:
     assert (table["difference_pct"] <= table["high_pct"]).all()
 
 
+def test_the_frontier_holds_those_that_no_other_reaches_with_as_little() -> None:
+    rows = [("cheap", 10.0, 1.0), ("twin", 10.0, 1.0), ("beaten", 20.0, 5.0), ("good", 30.0, 4.0), ("best", 40.0, 9.0)]
+    rows += [("dear", 40.0, 12.0), ("as cheap", 9.0, 1.0), ("unscored", float("nan"), 0.5)]
+    table = pd.DataFrame(rows, columns=["system", "score_pct", "tokens"]).sample(frac=1, random_state=1)
+    found = ranking.efficient_frontier(table, "tokens")
+    assert found["system"].tolist() == ["cheap", "twin", "good", "best"]
+
+
 def test_a_single_system_has_no_next() -> None:
     assert steps({"only": "1111100000"}).empty
 

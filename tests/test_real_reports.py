@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from lifesearch_kit import batch
-from lifesearch_kit.adapters import missing_reports, read_deep_research_bench, read_report_files
+from lifesearch_kit.formats.deep_research_bench import read_deep_research_bench
 from lifesearch_kit.paths import FIGURES, ROOT
+from lifesearch_kit.report_files import missing_reports, read_report_files
 
 REAL = Path(os.environ.get("LIFESEARCH_REAL_DATA", ROOT.parent / "shared" / "real"))
 BENCH = REAL / "deep_research_bench"
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def tasks():
-    return read_deep_research_bench(BENCH / "criteria.jsonl", BENCH / "query.jsonl")
+    return read_deep_research_bench(BENCH / "criteria.jsonl", BENCH / "query.jsonl").tasks
 
 
 def test_weights_are_dimension_times_criterion(tasks):

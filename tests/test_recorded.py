@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import warnings
 from datetime import date
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from lifesearch_kit import offline
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.files import read_judgments, read_records, read_reports, read_tasks, write_jsonl
+from lifesearch_kit.own_agents import OwnAgent
 from lifesearch_kit.plan import choose_tasks, plan_checks, plan_runs
 from lifesearch_kit.recorded import recorded_judgments, recorded_reports
 from lifesearch_kit.records import Judgment, Report, Rubric, Task
@@ -98,6 +100,42 @@ def test_judgments_of_the_same_reports_come_back_with_the_unjudged(tmp_path):
     made = record_judgments(tmp_path)
     assert recorded_judgments(tmp_path, TASKS, REPORTS) == ([JUDGE], made)
     assert [one.satisfied for one in made].count(None) == 4, "two reports, one rubric each, two repeats"
+
+
+def test_what_an_agent_of_ones_own_made_comes_back_with_its_settings(tmp_path):
+    agent = OwnAgent(name="mine", version="1", command=("python", "no_longer_there.py"), environment=("NOT_SET",))
+    folder = tmp_path / "runs"
+    record_reports(folder)
+    made = [
+        Report(system="mine", task_id=run.task.task_id, run=1, text="t", fingerprint=run.fingerprint)
+        for run in plan_runs(TASKS, [agent], (), runs=1, today=TODAY)
+    ]
+    write_jsonl(folder / "systems.jsonl", [SYSTEM, agent])
+    write_jsonl(folder / "reports.jsonl", [*read_reports(folder / "reports.jsonl"), *made])
+    with Store(tmp_path / "here") as store:
+        found = recorded_reports(folder, store, TASKS, (), today=TODAY)
+    assert found.systems == [SYSTEM, agent]
+    # Two tasks, twice by the model and once by the agent.
+    assert [one.system for one in found.reports] == ["agent"] * 4 + ["mine"] * 2
+    # Another version of the agent is another system.
+    write_jsonl(folder / "systems.jsonl", [SYSTEM, agent.model_copy(update={"version": "2"})])
+    with Store(tmp_path / "later") as store, pytest.warns(InputWarning, match="2 reports were made with another"):
+        assert recorded_reports(folder, store, TASKS, (), today=TODAY).systems == [SYSTEM]
+
+
+def test_faults_of_both_kinds_of_systems_are_told_at_once(tmp_path):
+    record_reports(tmp_path)
+    lines = [{"name": "mine", "command": ["x"]}, {"name": "agent", "modle": "m"}, {"name": "f", "version": "1"}]
+    (tmp_path / "systems.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with Store(tmp_path / "here") as store, pytest.raises(InputError) as caught:
+        recorded_reports(tmp_path, store, TASKS, (), today=TODAY)
+    told = str(caught.value)
+    for words in (
+        "systems.jsonl:1: field 'version': is missing; add it",
+        "systems.jsonl:2: field 'modle': is no known field; did you mean 'model'?",
+        "systems.jsonl:3: give exactly one of function and command",
+    ):
+        assert words in told
 
 
 @pytest.mark.parametrize("state", ["absent", "file", "empty"])

@@ -8,6 +8,7 @@ import pytest
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import read_judgments, read_reports, write_jsonl
+from lifesearch_kit.own_agents import OwnAgent, read_systems
 from lifesearch_kit.recording import main, record_results
 from lifesearch_kit.records import Judgment, Report
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
@@ -138,3 +139,15 @@ def test_the_command_tells_how_many_files_there_are(
     assert main([str(runs), str(judges), str(target)]) == 0
     # Four files of settings and records, and two transcripts.
     assert capsys.readouterr().out == f"{target}: 6 files\n"
+
+
+def test_an_agent_of_ones_own_is_recorded_unless_it_names_an_address_of_this_machine(
+    runs: Path, judges: Path, target: Path
+) -> None:
+    agent = OwnAgent(name="agent", version="1", command=("python", "mine.py"))
+    write_jsonl(runs / "systems.jsonl", [agent])
+    record_results(runs, judges, target)
+    assert read_systems(target / "systems.jsonl") == [agent]
+    write_jsonl(runs / "systems.jsonl", [agent.model_copy(update={"command": ("curl", "http://127.0.0.1:8000/ask")})])
+    with pytest.raises(InputError, match=r"systems\.jsonl: names http://127\.0\.0\.1:8000/ask, an address of this"):
+        record_results(runs, judges, target)

@@ -317,3 +317,17 @@ def test_ordinary_text_stays(monkeypatch: pytest.MonkeyPatch) -> None:
         'true, false, null; sk-live, jina_, /usr/lib/python3; C:\\keys; {"satisfied": true, "n": 4} 港口 100%2F\\u003d'
     )
     assert redact_secrets(text) == text
+
+
+def test_a_key_counts_from_the_moment_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = "kq7Zw3Rt9Xv1", "pL5mN8bV2cX4"
+    monkeypatch.setenv("VENDOR_WORD", first)
+    assert first not in known_secrets()
+    # As many variables as before.
+    monkeypatch.delenv("VENDOR_WORD")
+    monkeypatch.setenv("VENDOR_TOKEN", first)
+    assert redact_secrets(f"a {first} b") == "a [key] b"
+    monkeypatch.setenv("VENDOR_TOKEN", second)
+    assert redact_secrets(f"{first} {second}") == f"{first} [key]"
+    monkeypatch.delenv("VENDOR_TOKEN")
+    assert redact_secrets(second) == second

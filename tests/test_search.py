@@ -21,7 +21,8 @@ from loopback import Loopback, Site, serve_site
 from lifesearch_kit.errors import InputError, ToolError
 from lifesearch_kit.tools import Tool, function_schema, searxng, service
 from lifesearch_kit.tools.layout import Hit, SearchResults, collect_hits, show_results
-from lifesearch_kit.tools.search import read_results, search_tool
+from lifesearch_kit.tools.search import search_tool
+from lifesearch_kit.tools.search_replies import read_results
 from lifesearch_kit.tools.searxng import searxng_search_tool
 
 

@@ -106,6 +106,20 @@ def test_a_run_keeps_the_day_it_was_started_on(tmp_path, monkeypatch):
         assert store.started() == date(2030, 1, 1)
 
 
+def test_a_folder_that_cannot_be_made_or_written_is_named_with_its_setting(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    for folder in (tmp_path / "file", tmp_path / "file" / "runs"):
+        with pytest.raises(InputError) as caught:
+            Store(folder)
+        told = f"{folder}: no folder can be made there ({tmp_path / 'file'} is a file); correct `results`"
+        assert str(caught.value) == told
+    (tmp_path / "run.sqlite").mkdir()
+    with pytest.raises(InputError, match=r"run\.sqlite: cannot be written \(.*\); correct `results`, or the folder's"):
+        Store(tmp_path)
+    with pytest.raises(InputError, match="no folder can be made there"):
+        Store(tmp_path / ("x" * 300))
+
+
 def test_damaged_files_are_named(tmp_path):
     (tmp_path / "run.sqlite").write_bytes(b"not a database, surely" * 99)
     with pytest.raises(InputError, match=r"run\.sqlite: is no readable run"):

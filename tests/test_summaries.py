@@ -13,6 +13,7 @@ from lifesearch_kit import summaries
 from lifesearch_kit.agreement import rank_agreement
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.frames import judgments_frame, labels_frame, reports_frame, rubrics_frame, tasks_frame
+from lifesearch_kit.hierarchical import hierarchical_intervals
 from lifesearch_kit.judge_summaries import judge_interval_words, judge_summary, rank_words, reference_labels
 from lifesearch_kit.provenance import (
     BASELINE_JUDGE,
@@ -23,7 +24,6 @@ from lifesearch_kit.provenance import (
 )
 from lifesearch_kit.records import Judgment, Label, Report, Rubric, Task
 from lifesearch_kit.results import Results
-from lifesearch_kit.statistics import INTERVAL_WORDS, bootstrap_intervals
 
 EMPTY = Results(Path())
 RUBRICS = (Rubric(rubric_id="R1", criterion="One.", weight=0.6), Rubric(rubric_id="R2", criterion="Two.", weight=0.4))
@@ -61,8 +61,18 @@ def results(verdicts: dict[str, tuple[tuple[bool | None, bool | None], ...]] = V
     )  # fmt: skip
 
 
+def thrice(data: Results) -> Results:
+    """The same with three tasks for each: intervals need six."""
+    tables = {}
+    for name in ("tasks", "rubrics", "reports", "judgments"):
+        table = getattr(data, name)
+        copies = [table.assign(task_id=table["task_id"] + ending) for ending in ("", "-2", "-3")]
+        tables[name] = pd.concat(copies, ignore_index=True)
+    return Results(**{**vars(data), **tables})
+
+
 def test_the_overall_table_is_computed_from_judgments() -> None:
-    data = results()
+    data = thrice(results())
     scores = summaries.graded_reports(data)
     table = summaries.system_summary(data, scores, np.random.default_rng(1), 200).set_index("system")
     # a: run 1 is (1.0 + 0.6)/2 = 0.8, run 2 is (0.6 + 0.6)/2 = 0.6: mean 70%, sample SD 14.14 points.
@@ -73,32 +83,35 @@ def test_the_overall_table_is_computed_from_judgments() -> None:
     assert (table["low_pct"] <= table["score_pct"]).all()
     assert (table["score_pct"] <= table["high_pct"]).all()
     assert table.loc["a", ["iterations", "output_tokens_k", "report_characters"]].tolist() == [4, 1.5, 5]
-    assert summaries.interval_words(scores) == f"error bars: {INTERVAL_WORDS}"
+    words = summaries.interval_words(scores)
+    assert words.startswith("error bars: 95% bootstrap intervals over tasks")
+    assert words.endswith("; none for fewer than 6 tasks"), "a language has three"
     assert summaries.judge_words(scores) == "graded by j"
-    assert summaries.size_words(table) == "2 systems, 2 runs of 2 tasks"
+    assert summaries.size_words(table) == "2 systems, 2 runs of 6 tasks"
     runs = summaries.run_summary(scores).set_index(["system", "run"])["score_pct"]
     assert runs["a", 1] == pytest.approx(80)
 
 
 def test_open_rubrics_become_bounds() -> None:
-    data = results({"a": ((True, None), (True, True), (True, True), (True, True))})
+    data = thrice(results({"a": ((True, None), (True, True), (True, True), (True, True))}))
     with pytest.warns(InputWarning, match="unjudged"):
         scores = summaries.graded_reports(data)
     row = summaries.system_summary(data, scores, np.random.default_rng(1)).iloc[0]
     # Run 1 lies between (0.6 + 1)/2 = 0.8 and 1, run 2 is 1: the mean lies between 90% and 100%.
     assert np.isnan(row["score_pct"])
     assert (row["lower_pct"], row["upper_pct"]) == (pytest.approx(90), pytest.approx(100))
-    # At worst the tasks score 0.8 and 1, so that resamples of two tasks reach down to 80%.
-    assert (row["low_pct"], row["high_pct"]) == (pytest.approx(80), pytest.approx(100))
-    assert summaries.interval_words(scores).endswith(": a (1 unjudged)")
+    # At worst the tasks score 0.8 and 1: their mean is 90%. At best all score 1.
+    assert 80 <= row["low_pct"] < 90
+    assert row["high_pct"] == pytest.approx(100)
+    assert summaries.interval_words(scores).endswith(": a (3 unjudged)")
     languages = summaries.language_summary(scores, np.random.default_rng(1)).set_index("language")
     assert languages.loc["en", "score_pct"] == pytest.approx(100)
     assert np.isnan(languages.loc["zh", "score_pct"])
 
 
 def test_an_open_rubric_of_one_system_leaves_the_intervals_of_the_others() -> None:
-    whole, (first, *others) = results(), VERDICTS["a"]
-    data = results({"a": ((None, first[1]), *others), "b": VERDICTS["b"]})
+    whole, (first, *others) = thrice(results()), VERDICTS["a"]
+    data = thrice(results({"a": ((None, first[1]), *others), "b": VERDICTS["b"]}))
     with pytest.warns(InputWarning, match="unjudged"):
         scores = summaries.graded_reports(data)
     ends = ["low_pct", "high_pct"]
@@ -110,31 +123,43 @@ def test_an_open_rubric_of_one_system_leaves_the_intervals_of_the_others() -> No
     # The verdict was a Pass: its failure lowers the worst case, the best case is what it was.
     assert table.loc["a", "low_pct"] < settled.loc["a", "low_pct"]
     assert table.loc["a", "high_pct"] == settled.loc["a", "high_pct"]
-    assert summaries.interval_words(scores).endswith(": a (1 unjudged)")
+    assert summaries.interval_words(scores).endswith(": a (3 unjudged)")
 
 
 def test_without_anything_open_the_interval_is_the_bootstrap_itself() -> None:
-    scores = summaries.graded_reports(results())
+    scores = summaries.graded_reports(thrice(results()))
     table = summaries.open_intervals(scores, np.random.default_rng(3), 300)
     seed = np.random.default_rng(3).integers(2**32)
-    plain = bootstrap_intervals(scores, np.random.default_rng(seed), 300)
+    plain = hierarchical_intervals(scores, np.random.default_rng(seed), resamples=300)
     pd.testing.assert_frame_equal(table, plain[["system", "low_pct", "high_pct"]])
 
 
-def test_missing_reports_widen_the_interval_and_are_told() -> None:
+def test_few_tasks_have_no_interval() -> None:
+    # Both of two tasks lie on one side of the truth in every second case: their range is no 95% interval.
     data = results()
+    table = summaries.system_summary(data, summaries.graded_reports(data), np.random.default_rng(1))
+    assert table["score_pct"].notna().all()
+    assert table[["low_pct", "high_pct"]].isna().all(axis=None)
+
+
+def test_missing_reports_widen_the_interval_and_are_told() -> None:
+    data = thrice(results())
     assert data.reports is not None
     assert data.judgments is not None
-    parts = [part[~((part["system"] == "a") & (part["task_id"] == "t2"))] for part in (data.reports, data.judgments)]
+    parts = [
+        part[~((part["system"] == "a") & part["task_id"].str.startswith("t2"))]
+        for part in (data.reports, data.judgments)
+    ]
     fewer = Results(**{**vars(data), "reports": parts[0], "judgments": parts[1]})
     scores = summaries.graded_reports(fewer)
     table = summaries.system_summary(fewer, scores, np.random.default_rng(1)).set_index("system")
-    # a scores 1.0 and 0.6 on t1 alone: 80%. With t2 it lies between (0.8 + 0)/2 and (0.8 + 1)/2; resamples of t1 and a
-    # worthless t2 reach down to 0, of t1 and a perfect one up to 100%.
-    row = table.loc["a", ["tasks", "missing", "score_pct", "lower_pct", "upper_pct", "low_pct", "high_pct"]]
-    assert row.tolist() == pytest.approx([1, 2, 80, 40, 90, 0, 100])
-    assert summaries.size_words(table) == "2 systems, 2 runs of 1 to 2 tasks"
-    assert summaries.interval_words(scores).endswith(": a (2 missing)")
+    # a scores 1.0 and 0.6 on the copies of t1 alone: 80%. With t2 it lies between (0.8 + 0)/2 and (0.8 + 1)/2.
+    row = table.loc["a", ["tasks", "missing", "score_pct", "lower_pct", "upper_pct"]]
+    assert row.tolist() == pytest.approx([3, 6, 80, 40, 90])
+    assert table.loc["a", "low_pct"] < 40
+    assert table.loc["a", "high_pct"] > 90
+    assert summaries.size_words(table) == "2 systems, 2 runs of 3 to 6 tasks"
+    assert summaries.interval_words(scores).endswith(": a (6 missing)")
 
 
 def test_reports_that_all_ask_back_score_0_without_a_judge() -> None:
@@ -153,7 +178,9 @@ def test_reports_that_all_ask_back_score_0_without_a_judge() -> None:
 def test_domains_and_languages() -> None:
     data = results()
     scores = summaries.graded_reports(data)
-    domains = summaries.domain_summary(data, scores).set_index(["system", "domain"])["score_pct"]
+    domains = summaries.domain_summary(data, scores, np.random.default_rng(1)).set_index(["system", "domain"])[
+        "score_pct"
+    ]
     assert domains["a", "Technical tools"] == pytest.approx(80)  # (1.0 + 0.6)/2
     languages = summaries.language_summary(scores, np.random.default_rng(1), 50).set_index(["system", "language"])
     assert languages.loc[("b", "en"), "score_pct"] == pytest.approx(20)  # (0 + 0.4)/2
@@ -174,14 +201,14 @@ def test_summaries_of_a_folder_are_taken_as_they_are() -> None:
     assert summaries.graded_reports(data) is None
     table = summaries.system_summary(data, None, np.random.default_rng(1))
     assert table["system"].tolist() == ["b", "a"]
-    assert summaries.domain_summary(data, None) is domains
+    assert summaries.domain_summary(data, None, np.random.default_rng(1)) is domains
     assert summaries.interval_words(None) == "error bars: plus and minus one sample standard deviation over runs"
 
 
 def test_what_is_absent_is_none() -> None:
     assert summaries.graded_reports(EMPTY) is None
     assert summaries.system_summary(EMPTY, None, np.random.default_rng(1)) is None
-    assert summaries.domain_summary(EMPTY, None) is None
+    assert summaries.domain_summary(EMPTY, None, np.random.default_rng(1)) is None
     assert summaries.language_summary(None, np.random.default_rng(1)) is None
     assert summaries.run_summary(None) is None
     assert summaries.rubric_summary(EMPTY) is None

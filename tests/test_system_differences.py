@@ -143,6 +143,37 @@ def test_open_rubrics_are_refused_or_decided_against_the_difference() -> None:
     assert ranks.loc["S0", ["rank_low", "rank_high", "first_pct"]].tolist() == [1, 3, 0]
 
 
+def test_pairs_say_what_they_leave_out_and_what_they_cannot_show() -> None:
+    none = float("nan")
+    scores = task_scores([0.1, 0.4, 0.3, 0.2, 0.6, 0.9, none, none], [0.3, 0.2, 0.1, none, none, none, 0.5, 0.1])
+    note = pairwise_differences(scores, np.random.default_rng(0), 500).loc[0, "note"]
+    assert "on shared tasks alone, 3 of 6 and 5" in note
+    assert "few shared tasks: no interval" in note
+    # The least p-value of 3 tasks is 2 / 8; of 6 tasks 2 / 64, which Holm's correction over 3 pairs makes 0.094.
+    assert "beyond chance after Holm's correction over 1 pair" in note
+    three = task_scores(*np.random.default_rng(1).random((3, 6)).tolist())
+    assert pairwise_differences(three, np.random.default_rng(0), 500)["note"].str.contains("over 3 pairs").all()
+    # 2 / 2^8 = 0.008 could pass, and with 50 resamples 3 / 51 = 0.059 could not.
+    three = task_scores(*np.random.default_rng(1).random((3, 8)).tolist())
+    assert (pairwise_differences(three, np.random.default_rng(0), 500)["note"] == "").all()
+    assert pairwise_differences(three, np.random.default_rng(0), 50)["note"].str.contains("or resamples").all()
+
+
+def test_pairs_that_differ_alike_on_every_task_have_an_interval_of_width_0() -> None:
+    row = pairwise_differences(task_scores([0.5] * 6, [0.3] * 6), np.random.default_rng(0), 500).iloc[0]
+    assert row[["difference_pct", "low_pct", "high_pct"]].tolist() == pytest.approx([20, 20, 20])
+    row = pairwise_differences(task_scores([0.5] * 5, [0.3] * 5), np.random.default_rng(0), 500).iloc[0]
+    assert row[["low_pct", "high_pct"]].isna().all(), "five equal tasks may be chance"
+
+
+def test_few_common_tasks_have_ranks_and_no_resampled_ones() -> None:
+    # One of two systems leads in each resample of two tasks: that is no certainty.
+    ranks = rank_intervals(task_scores([0.9, 0.8], [0.1, 0.2]), np.random.default_rng(0), 500)
+    assert ranks[["rank", "best_rank", "worst_rank"]].to_numpy().tolist() == [[1, 1, 2], [2, 1, 2]]
+    assert ranks[["rank_low", "rank_high", "first_pct"]].isna().all(axis=None)
+    assert ranks["note"].str.contains("few tasks in common").all()
+
+
 def test_ranks_of_systems_that_always_differ_are_sure() -> None:
     table = ranked(task_scores(list(STEADY), list(STEADY + 0.2), list(STEADY + 0.1)))
     assert table.index.tolist() == ["S1", "S2", "S0"]
@@ -175,7 +206,7 @@ def test_judges_are_kept_apart_and_one_system_has_no_pair() -> None:
     two = pd.concat([task_scores([0.1, 0.2], [0.3, 0.1]), task_scores([0.1, 0.2], [0.3, 0.1]).assign(judge="K")])
     assert compared(two)["judge"].tolist() == ["J", "K"]
     assert compared(task_scores([0.1, 0.2])).empty
-    assert ranked(task_scores([0.1, 0.2]))["first_pct"].tolist() == [100]
+    assert ranked(task_scores([0.1, 0.2] * 3))["first_pct"].tolist() == [100]
     with pytest.raises(InputError, match="95"):
         compared(two, level=95)
 

@@ -75,6 +75,20 @@ def test_blocked_entries_are_checked_and_live_search_needs_its_key(monkeypatch: 
     assert "127.0.0.1:8888" in open_toolbox(asked).tools[0].backend
 
 
+def test_a_file_where_the_snapshots_need_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    for place in (tmp_path / "file", tmp_path / "file" / "web"):
+        with pytest.raises(InputError) as caught:
+            open_toolbox(parse_tools({"snapshots": str(place)}), WEB)
+        assert str(caught.value) == (
+            f"{place}: no folder can be made there ({tmp_path / 'file'} is a file); correct `snapshots`"
+        )
+    with pytest.raises(InputError, match="no such home folder"):
+        open_toolbox(parse_tools({"snapshots": "~nobody-of-this-name/web"}), WEB)
+    with pytest.raises(InputError, match="tools of the profile: 'serper' is no mapping"):
+        parse_tools("serper")  # type: ignore[arg-type]
+
+
 def test_every_setting_is_part_of_a_system(tmp_path: Path) -> None:
     plain = backends()
     guarded = backends(as_of="drop", blocked=["benchmark.example"], snapshots=str(tmp_path))

@@ -23,7 +23,8 @@ from lifesearch_kit.tools.fetch import fetch_tool
 from lifesearch_kit.tools.layout import Hit, divide, show_hits, show_results
 from lifesearch_kit.tools.python import python_tool
 from lifesearch_kit.tools.reader import read_page
-from lifesearch_kit.tools.search import read_results, search_tool
+from lifesearch_kit.tools.search import search_tool
+from lifesearch_kit.tools.search_replies import read_results
 
 
 def run(tool: Tool, **arguments: Any) -> str:

@@ -110,5 +110,5 @@ def test_200_real_trajectories_load_whole_and_show_in_the_view() -> None:
         assert re.sub(r"\s|</?tool_response>", "", told) == re.sub(r"\s", "", kept)
         html = transcript_view(transcript).data
         assert html.count("<summary>Step ") == len(transcript.steps)
-        named = sum(html.count(f'<p class="lk-label">{name}</p>') for name in ("search", "visit"))
+        named = sum(html.count(f'<p class="part"><bdi>{name}</bdi>') for name in ("search", "visit"))
         assert named == sum(len(step.results) for step in transcript.steps)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.frames import judgments_frame, reports_frame, rubrics_frame
-from lifesearch_kit.records import Judgment, Report, Rubric, Task
+from lifesearch_kit.records import Judgment, Label, Report, Rubric, Task
 from lifesearch_kit.report_scoring import report_scores
 from lifesearch_kit.transcripts import Step, ToolResult, Transcript
 from lifesearch_kit.views import report_view, transcript_view
@@ -42,7 +42,7 @@ def judge(number: int, satisfied: bool | None, **fields: Any) -> Judgment:
 
 
 def order_of(html: str) -> list[str]:
-    return re.findall(r"<td>(R\d+)</td>", html)
+    return re.findall(r"<bdi>(R\d+)</bdi>", html)
 
 
 def test_the_score_line_counts_and_weighs() -> None:
@@ -94,6 +94,15 @@ def test_a_missing_report_scores_nothing_and_says_why() -> None:
     assert "no report (asked back): 0/2, 0.00%" in html
 
 
+def test_findings_are_marked_and_labels_stand_beside_the_verdict() -> None:
+    task, report = make_task(0.5), Report(system="s", task_id="t", text="As of May it was 7. The rest is fine.")
+    label = Label(system="s", task_id="t", rubric_id="R1", annotator="ann", satisfied=True)
+    html = report_view(task, report, [judge(1, False)], [label], [(0, 19, "temporal scope")]).data
+    assert '<mark><sup id="finding-1">1</sup>As of May it was 7.</mark>' in html
+    assert "Pass by ann" in html
+    assert "differs from the judge" in html
+
+
 def test_verdicts_on_other_reports_are_left_out() -> None:
     others = [judge(1, True, run=2), judge(1, True, system="other")]
     html = report_view(make_task(0.5), Report(system="s", task_id="t", text="A"), others).data
@@ -112,9 +121,9 @@ def test_markdown_is_rendered_and_nothing_else() -> None:
         + ATTACK
     )
     html = report_view(make_task(0.5), Report(system="s", task_id="t", text=text), []).data
-    assert "<h1>Title</h1>" in html
+    assert "<h5>Title</h5>" in html  # below the view's own headings
     assert "<td>2</td>" in html
-    assert '<a href="https://a.example/x">link</a>' in html
+    assert '<a href="https://a.example/x" title="https://a.example/x" rel="noopener noreferrer nofollow"' in html
     assert 'href="javascript' not in html
     assert "<img" not in html
     assert "<script" not in html
@@ -131,7 +140,7 @@ def test_everything_else_is_escaped_too() -> None:
 
 def test_chinese_is_marked_as_such() -> None:
     html = report_view(make_task(0.5, language="zh"), Report(system="s", task_id="t", text="正文"), []).data
-    assert '<div class="lk-report" lang="zh-Hans">' in html
+    assert '<div class="report" lang="zh-Hans">' in html
 
 
 def test_a_transcript_shows_each_step_escaped() -> None:
@@ -144,10 +153,11 @@ def test_a_transcript_shows_each_step_escaped() -> None:
     )
     transcript = Transcript(system=ATTACK, task_id="t", run=1, system_prompt=ATTACK, question=ATTACK, steps=steps)
     html = transcript_view(transcript).data
-    assert "Step 1: fetch × 2" in html
-    assert "1,200 tokens" in html
-    assert "fetch, failed" in html
-    assert "Step 2: message (stop)" in html
+    assert "Transcript: 2 steps" in html
+    assert "Step 1: <bdi>fetch × 2</bdi>" in html
+    assert "1,200 tokens written" in html
+    assert '<bdi>fetch</bdi> <strong class="bad">failed</strong>' in html
+    assert "Step 2: <bdi>message (stop)</bdi>" in html
     assert "<script" not in html
     assert "<img" not in html
 

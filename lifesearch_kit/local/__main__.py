@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lifesearch_kit import batch
+from lifesearch_kit.endpoint_addresses import LOCAL_ADDRESS
 from lifesearch_kit.errors import InputError, KitError
 from lifesearch_kit.local.claim import claim
 from lifesearch_kit.local.install import EVERYTHING, SERVER_ALONE
@@ -29,7 +30,6 @@ from lifesearch_kit.local.server import (
     usable_cores,
 )
 from lifesearch_kit.profiles import Profile, read_profile
-from lifesearch_kit.settings import LOCAL_ADDRESS
 
 _SLOTS = 1
 Batch = Callable[[list[str]], int]

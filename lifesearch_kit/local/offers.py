@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import httpx
 
+from lifesearch_kit.endpoint_addresses import LOCAL
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.local.server import LocalServerError
 from lifesearch_kit.profiles import Profile
-from lifesearch_kit.settings import LOCAL, JudgeSettings, ModelSettings, SystemSettings, parse_settings
+from lifesearch_kit.settings import JudgeSettings, ModelSettings, SystemSettings, parse_settings
 
 _ENTRIES: dict[str, type[ModelSettings]] = {
     "systems": SystemSettings,

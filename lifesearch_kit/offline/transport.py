@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from lifesearch_kit.offline.building import BUILDERS, answer_builder
 from lifesearch_kit.offline.conversation import Completion, text_of
 from lifesearch_kit.offline.judge import JUDGES, answer_judge
 from lifesearch_kit.offline.researcher import answer_researcher
@@ -21,6 +22,7 @@ from lifesearch_kit.offline.variants import VARIANTS
 BASELINES: dict[str, Callable[[Mapping[str, Any]], Completion]] = {
     **dict.fromkeys(VARIANTS, answer_researcher),
     **dict.fromkeys(JUDGES, answer_judge),
+    **dict.fromkeys(BUILDERS, answer_builder),
 }
 
 

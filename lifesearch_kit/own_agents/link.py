@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import os
 import secrets
 import signal
@@ -13,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lifesearch_kit.own_agents.descendants import MARK, Watcher, kill_marked
 from lifesearch_kit.paths import ROOT
 from lifesearch_kit.redaction import add_key_variable
 from lifesearch_kit.text import encode
@@ -26,9 +26,6 @@ _TOLD_LINES = 8
 _SETTLE_SECONDS = 2.0
 # LD_LIBRARY_PATH: some Pythons do not start without it.
 _INHERITED = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH")
-# Descendants are known by it, in whatever session and process group they are.
-_PARENT_DEATH_SIGNAL = 1
-_MARK = "LIFESEARCH_AGENT_RUN"
 
 
 def environment_of(names: Iterable[str]) -> dict[str, str]:
@@ -39,12 +36,6 @@ def environment_of(names: Iterable[str]) -> dict[str, str]:
     own = {name: os.environ[name] for name in (*_INHERITED, *names) if name in os.environ}
     path = os.pathsep.join([str(Path(sys.executable).parent), own.get("PATH", os.defpath)])
     return {"LANG": "C.UTF-8", "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", **own, "PATH": path}
-
-
-def _end_with_the_kit() -> None:
-    """Let the system kill the process where the kit itself is killed (on Linux; its own children may live on)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 class Link(asyncio.SubprocessProtocol):
@@ -68,9 +59,12 @@ class Link(asyncio.SubprocessProtocol):
         self._told_all = asyncio.Event()
         self._mark = secrets.token_hex(8)
         self._transport: asyncio.SubprocessTransport | None = None
+        self._watcher: Watcher | None = None
 
     async def start(self, command: Sequence[str], environment: Sequence[str]) -> None:
         """Start it at the checkout's root, in a session and process group of its own.
+
+        Where the kit itself is killed, a watcher ends it with all that it started (on Linux).
 
         Raises
         ------
@@ -79,11 +73,10 @@ class Link(asyncio.SubprocessProtocol):
         """
         for name in environment:
             add_key_variable(name)
-        marked = {**environment_of(environment), _MARK: self._mark}
+        marked = {**environment_of(environment), MARK: self._mark}
         loop = asyncio.get_running_loop()
-        await loop.subprocess_exec(
-            lambda: self, *command, cwd=ROOT, env=marked, start_new_session=True, preexec_fn=_end_with_the_kit
-        )
+        self._watcher = Watcher(self._mark)
+        await loop.subprocess_exec(lambda: self, *command, cwd=ROOT, env=marked, start_new_session=True)
 
     def send(self, message: dict[str, Any]) -> None:
         """Write a line; a process that has closed its input gets nothing more."""
@@ -122,7 +115,10 @@ class Link(asyncio.SubprocessProtocol):
     def kill(self) -> None:
         """Kill it with all that it started."""
         self.signal(signal.SIGKILL)
-        _kill_marked(self._mark)
+        kill_marked(self._mark)
+        if self._watcher is not None:
+            self._watcher.end()
+            self._watcher = None
 
     async def close(self) -> None:
         """Close the pipes of a process that was killed."""
@@ -173,7 +169,7 @@ class Link(asyncio.SubprocessProtocol):
         """Kill what it left behind, which may hold the pipes open."""
         if self._transport:
             _signal_group(self._transport.get_pid(), signal.SIGKILL)
-        _kill_marked(self._mark)
+        kill_marked(self._mark)
         self._ended.set()
         asyncio.get_running_loop().call_later(_SETTLE_SECONDS, self._end_output)
 
@@ -189,27 +185,3 @@ class Link(asyncio.SubprocessProtocol):
 def _signal_group(leader: int, number: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, number)
-
-
-def _kill_marked(mark: str) -> None:
-    """Kill descendants that left the process group, where the system shows who inherited the environment (Linux)."""
-    wanted = f"{_MARK}={mark}".encode()
-    for _ in range(10):
-        marked = [pid for pid in _pids() if wanted in _environment(pid).split(b"\0")]
-        if not marked:
-            return
-        for pid in marked:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _pids() -> list[int]:
-    with suppress(OSError):
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    return []
-
-
-def _environment(pid: int) -> bytes:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/environ").read_bytes()
-    return b""

@@ -13,13 +13,14 @@ from pydantic import Field, TypeAdapter, ValidationError, field_validator, model
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import Id, Text, fingerprint
+from lifesearch_kit.files import repeats, validated
 from lifesearch_kit.own_agents.functions import AgentFunction, load_function
 from lifesearch_kit.own_agents.link import environment_of
 from lifesearch_kit.paths import ROOT
 from lifesearch_kit.records import Record
 from lifesearch_kit.redaction import redact, redact_secrets
-from lifesearch_kit.rows import Row, fault
-from lifesearch_kit.settings import SystemSettings, VariableName
+from lifesearch_kit.rows import PathLike, Row, read_rows
+from lifesearch_kit.settings import SystemSettings, VariableName, parse_entries
 
 _KINDS = ("function", "command")
 _VARIABLE = TypeAdapter(VariableName)
@@ -115,26 +116,11 @@ def parse_systems(entries: Sequence[dict[str, Any]]) -> list[SystemSettings | Ow
     InputError
         Listing every wrong or unknown field by entry, and every name that two entries share.
     """
-    systems: list[SystemSettings | OwnAgent] = []
-    faults: list[str] = []
-    for number, entry in enumerate(entries, start=1):
-        if not isinstance(entry, dict):
-            faults.append(f"system {number} of the profile: {entry!r} is no mapping; write name, model and so on")
-            continue
-        place = f"system {number} of the profile ({entry.get('name', 'without name')})"
-        model = OwnAgent if _is_own(entry) else SystemSettings
-        try:
-            systems.append(model.model_validate(entry))
-        except ValidationError as error:
-            faults += [_fault(Row(place, entry), model, one) for one in error.errors(include_url=False)]
-    names = [one.name for one in systems]
-    faults += [
-        f"the name {name!r} stands for {names.count(name)} systems of the profile; give each configuration its own"
-        for name in sorted({name for name in names if names.count(name) > 1})
-    ]
-    if faults:
-        raise InputError(faults)
-    return systems
+    return parse_entries(entries, "system", _model_of)
+
+
+def _model_of(entry: dict[str, Any]) -> type[SystemSettings | OwnAgent]:
+    return OwnAgent if _is_own(entry) else SystemSettings
 
 
 def _is_own(entry: dict[str, Any]) -> bool:
@@ -144,10 +130,16 @@ def _is_own(entry: dict[str, Any]) -> bool:
     return "model" not in entry and any(near)
 
 
-def _fault(row: Row, model: type[Record], error: Any) -> str:
-    if error["loc"]:
-        return fault(row, model, error)
-    return f"{row.place}: {str(error['msg']).removeprefix('Value error, ')}"
+def read_systems(path: PathLike) -> list[SystemSettings | OwnAgent]:
+    """Read systems' settings from a file that a run left behind; no two may share a name. Raises InputError."""
+    rows, faults = read_rows(path)
+    read: list[tuple[Row, SystemSettings | OwnAgent]] = []
+    for row in rows:
+        read += validated([row], _model_of(row.data), None, faults)
+    faults += repeats([(row.place, system) for row, system in read], ("name",))
+    if faults:
+        raise InputError(faults)
+    return [system for _, system in read]
 
 
 def require_agents(agents: Sequence[OwnAgent]) -> dict[str, AgentFunction]:

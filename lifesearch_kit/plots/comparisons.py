@@ -7,16 +7,20 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 
 from lifesearch_kit.plots.intervals import interval_ends
 from lifesearch_kit.plots.labels import label_points, wrap
 from lifesearch_kit.plots.style import EDGE, Look, finish, new_axes
+from lifesearch_kit.ranking import efficient_frontier
 
 
 def score_against(
     scores: pd.DataFrame, column: str, looks: Mapping[str, Look], *, label: str, note: str, ax: Axes | None = None
 ) -> Axes:
-    """Score against a measure of effort, each point named.
+    """Score against a measure of effort, each point named; a dashed line is the efficient frontier.
+
+    It joins the systems that no other one reaches with as little (see `efficient_frontier`).
 
     Parameters
     ----------
@@ -34,6 +38,8 @@ def score_against(
             row[column], row["score_pct"], s=64, color=look.color, marker=look.marker, edgecolor=EDGE, linewidth=0.7
         )
     low, high = interval_ends(rows)
+    frontier = efficient_frontier(rows, column)
+    ax.plot(frontier[column], frontier["score_pct"], "--", color="0.6", linewidth=1.1, zorder=0.95)
     # Faint, so that the points and their names stay in front.
     ax.vlines(rows[column], low, high, color="0.75", linewidth=1.2, zorder=0.9)
     heights = np.concatenate([rows["score_pct"].to_numpy(float), low, high])
@@ -47,4 +53,6 @@ def score_against(
     ax.xaxis.set_major_formatter("{x:,g}")
     finish(ax, f"Score against {label.split(',')[0]}", note, grid="both")
     label_points(ax, rows[column].tolist(), rows["score_pct"].tolist(), [wrap(one, 24, 2) for one in rows["system"]])
+    for text in ax.texts:
+        text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
     return ax

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from lifesearch_kit.judge_error import ALL_SYSTEMS, HELD, PREDICTION_POWERED, RAW, ROGAN_GLADEN
+from lifesearch_kit.judge_error import ALL_SYSTEMS, COMBINED, HELD, PREDICTION_POWERED, RAW, ROGAN_GLADEN
 from lifesearch_kit.judge_linking import JudgeLink
 from lifesearch_kit.plots.labels import label_points, wrap
 from lifesearch_kit.plots.style import EDGE, Look, finish, new_axes
-from lifesearch_kit.statistics import expanded_percentiles
+from lifesearch_kit.resampling import expanded_percentiles
 
 # Colours that colour-blind readers can tell apart, and a marker each.
 _METHODS = {
@@ -26,8 +26,9 @@ _METHODS = {
 def corrected_intervals(table: pd.DataFrame, systems: Sequence[str], *, note: str, ax: Axes | None = None) -> Axes:
     """Each system's score as judged and as corrected, each with its interval.
 
-    A hollow marker is a correction by the labels of all systems. Where there is no number, that is said in its place;
-    and beside it where a number would leave 0 to 100 and is held to it.
+    The combined score is a tick on the prediction-powered interval, which is its own too. A hollow marker is a
+    correction by the labels of all systems. Where there is no number, that is said in its place; and beside it where a
+    number would leave 0 to 100 and is held to it.
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ def corrected_intervals(table: pd.DataFrame, systems: Sequence[str], *, note: st
             drawn = ax.scatter(middle[chosen], places[chosen], s=40, marker=marker, facecolor=face, edgecolor=color)
             drawn.set(zorder=3, clip_on=False, linewidth=1.4)
         ax.plot([], [], marker, color=color, label=words)
+        if method == PREDICTION_POWERED:
+            _ticks(ax, table[table["method"] == COMBINED].set_index("system")["score_pct"].reindex(shown))
         held = rows["note"].str.contains(HELD, regex=False, na=False).to_numpy(bool)
         for chosen, said, at in ((~np.isfinite(middle), "no number", np.zeros(len(shown))), (held, HELD, high)):
             for x, place in zip(np.nan_to_num(at[chosen]), places[chosen], strict=True):
@@ -76,6 +79,12 @@ def corrected_intervals(table: pd.DataFrame, systems: Sequence[str], *, note: st
     return finish(ax, "Scores as judged, and corrected for the judge's errors", note)
 
 
+def _ticks(ax: Axes, combined: pd.Series) -> None:
+    tick: dict[str, Any] = {"color": "black", "marker": "|", "markersize": 11, "markeredgewidth": 2.2}
+    drawn = ax.plot(combined, range(len(combined)), linestyle="none", label="that, combined\nwith as judged", **tick)
+    drawn[0].set(zorder=4, clip_on=False)
+
+
 def judge_link(
     link: JudgeLink, shared: pd.DataFrame, looks: Mapping[str, Look], *, note: str, ax: Axes | None = None
 ) -> Axes:
@@ -95,12 +104,12 @@ def judge_link(
     ax = ax or new_axes(7, 6)
     ax.plot([0, 100], [0, 100], color="0.6", linewidth=1, linestyle=(0, (4, 3)), label="the same by both")
     if link.slope is not None and link.intercept_pct is not None:
-        grid = np.linspace(0, 1, 101)
-        draws = grid * link.draws[:, :1] + link.draws[:, 1:]
+        grid = np.linspace(0, 100, 101)
+        draws = grid * link.draws[:, :1] + 100 * link.draws[:, 1:]
         low, high = np.array([expanded_percentiles(one, 0.95, link.tasks) for one in draws.T]).T
-        ax.fill_between(100 * grid, low, high, color="#0173b2", alpha=0.18, linewidth=0, label="95% band of the line")
-        line = link.intercept_pct + link.slope * 100 * grid
-        ax.plot(100 * grid, line, color="#0173b2", linewidth=1.8, label="mean and variance linking")
+        ax.fill_between(grid, low, high, color="#0173b2", alpha=0.18, linewidth=0, label="95% band of the line")
+        line = link.intercept_pct + link.slope * grid
+        ax.plot(grid, line, color="#0173b2", linewidth=1.8, label="mean and variance linking")
     ax.scatter(shared["old_pct"], shared["new_pct"], s=12, color="0.55", alpha=0.6, linewidth=0, label="one report")
     means = shared.groupby("system")[["old_pct", "new_pct"]].mean()
     for system, old, new in means.itertuples():

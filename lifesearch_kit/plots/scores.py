@@ -111,7 +111,9 @@ def _spans(ax: Axes, places: np.ndarray, low: np.ndarray, high: np.ndarray) -> N
     ax.errorbar(middle, places[drawn], xerr=half, fmt="none", ecolor="black", elinewidth=1.2, capsize=3)
 
 
-def domain_heatmap(domains: pd.DataFrame, systems: Sequence[str], *, note: str, ax: Axes | None = None) -> Axes:
+def domain_heatmap(
+    domains: pd.DataFrame, systems: Sequence[str], *, note: str, intervals: bool = False, ax: Axes | None = None
+) -> Axes:
     """Score of each system in each domain, in the table's order of domains, each with its number of tasks.
 
     Domains are columns as in table 4 of the paper; more of them than fit side by side are rows.
@@ -119,9 +121,11 @@ def domain_heatmap(domains: pd.DataFrame, systems: Sequence[str], *, note: str, 
     Parameters
     ----------
     domains
-        Columns system, domain, score_pct and tasks.
+        Columns system, domain, score_pct and tasks; for `intervals` also low_pct and high_pct.
     systems
         In their order; those without a row are left out.
+    intervals
+        Whether each interval stands under its score; a dash is one that is missing.
     """
     order = list(dict.fromkeys(domains["domain"]))
     tasks = domains.groupby("domain")["tasks"].agg(["min", "max"])
@@ -133,20 +137,36 @@ def domain_heatmap(domains: pd.DataFrame, systems: Sequence[str], *, note: str, 
         else f"n = {row.min:.0f} to {row.max:.0f}"
         for row in tasks.itertuples()
     }
-    table = domains.pivot(index="system", columns="domain", values="score_pct").astype(float)
-    table = table.reindex(index=[one for one in systems if one in table.index], columns=order)
+    shown = [one for one in systems if one in set(domains["system"])]
+    table, texts = (
+        values.pivot(index="system", columns="domain", values="value").reindex(index=shown, columns=order)
+        for values in (domains.assign(value=domains["score_pct"].astype(float)), _cell_texts(domains, intervals))
+    )
+    texts = texts.fillna("")
+    height = 0.5 if intervals else 0.36
     if len(order) > _DOMAIN_COLUMNS:
-        table = table.T
+        table, texts = table.T, texts.T
         rows = [f"{wrap(one, 30, 1)}, {counts[one]}".removesuffix(", ") for one in order]
         columns = [wrap(one, 18, 3) for one in table.columns]
-        size = (max(8.0, 3.5 + 1.3 * len(columns)), 1.9 + 0.3 * len(rows))
+        size = (max(8.0, 3.5 + 1.3 * len(columns)), 1.9 + (height - 0.06) * len(rows))
     else:
         rows = [wrap(one, 26, 2) for one in table.index]
         columns = [f"{wrap(one, 14, 3)}\n{counts[one]}".strip() for one in order]
-        size = (2.8 + 1.05 * len(columns), 1.9 + 0.36 * len(rows))
-    texts = np.array([[f"{value:.1f}" for value in values] for values in table.to_numpy()])
-    ax = heat(table, texts, rows=rows, columns=columns, unit="score, %", size=size, ax=ax)
+        size = (2.8 + 1.05 * len(columns), 1.9 + height * len(rows))
+    ax = heat(table, texts.to_numpy(str), rows=rows, columns=columns, unit="score, %", size=size, ax=ax)
     return finish(ax, "Score by domain", note, grid=None)
+
+
+def _cell_texts(domains: pd.DataFrame, intervals: bool) -> pd.DataFrame:
+    """Each row's score in words, its interval beneath where that is asked for."""
+    scores = domains["score_pct"].astype(float).map("{:.1f}".format)
+    if not intervals:
+        return domains.assign(value=scores)
+    ends = [
+        f"{low:.0f} to {high:.0f}" if np.isfinite([low, high]).all() else "–"
+        for low, high in domains[["low_pct", "high_pct"]].to_numpy(float)
+    ]
+    return domains.assign(value=scores + "\n" + pd.Series(ends, index=domains.index))
 
 
 def language_split(groups: pd.DataFrame, systems: Sequence[str], *, note: str, ax: Axes | None = None) -> Axes:

@@ -22,14 +22,18 @@ async function show(number, focus) {
 
 function tools(number) {
   const report = reports[number];
-  const back = element("button", { type: "button", id: "back" }, "Back to the list");
-  back.addEventListener("click", backToList);
   const others = reports.map((_, at) => at).filter(at => at !== number && reports[at].task === report.task);
-  const select = element("select", { id: "other" }, element("option", { value: "" }, "no other report"), ...others.map(at =>
+  const select = element("select", { id: "other" }, element("option", { value: "" }, "another report on this task"), ...others.map(at =>
     element("option", { value: at }, `${titleOf(at)}: ${reports[at].told}`)));
   select.addEventListener("change", () => compare(number, select.value));
-  const label = element("label", { for: "other" }, "Rubric by rubric beside");
-  return element("div", { class: "tools" }, back, ...(others.length && tasks.get(report.task) ? [label, select] : []));
+  const label = element("label", { for: "other" }, "Compare with");
+  return element("div", { class: "tools" }, backButton(), ...(others.length && tasks.get(report.task) ? [label, select] : []));
+}
+
+function backButton() {
+  const back = element("button", { type: "button", id: "back" }, "Back to the list");
+  back.addEventListener("click", backToList);
+  return back;
 }
 
 async function transcript(number) {
@@ -119,6 +123,11 @@ find("pane").addEventListener("click", event => {
   event.preventDefault();
   find(link.getAttribute("href").slice(1))?.scrollIntoView({ block: "center" });
 });
+find("compare").addEventListener("click", () => showPairs(true));
 window.addEventListener("popstate", () => openAddressed()?.catch(tell));
 makeFilters();
+if (systems.length > 1 && tasks.size) {
+  find("bar").hidden = false;
+  showPairs(false);
+}
 filter().then(openAddressed).then(() => { document.documentElement.dataset.ready = "yes"; }, tell);

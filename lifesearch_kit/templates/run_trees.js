@@ -2,7 +2,7 @@
 // Texts reach the page as text nodes alone, elements by createElement from the list below. Nothing is parsed as HTML.
 const ELEMENTS = new Set(("a bdi blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr li mark ol p pre " +
   "s span strong summary sup table tbody td th thead tr ul").split(" "));
-const ATTRIBUTES = new Set(["class", "lang", "title", "start"]);
+const ATTRIBUTES = new Set(["class", "lang", "title", "start", "open"]);
 const FILTERS = [["system", "System"], ["domain", "Domain"], ["language", "Language"], ["status", "Status"],
   ["mode", "Failure mode"], ["type", "Failed rubric: type"], ["necessity", "Failed rubric: necessity"],
   ["priority", "Failed rubric: priority"]];

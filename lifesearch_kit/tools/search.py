@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 import httpx
 
 from lifesearch_kit.errors import InputError, ToolError
-from lifesearch_kit.tools.layout import Hit, SearchResults, collect_hits, show_results
-from lifesearch_kit.tools.service import Service, key_of, plain, said_by, shape
+from lifesearch_kit.tools.layout import show_results
+from lifesearch_kit.tools.search_replies import read_parts, read_results
+from lifesearch_kit.tools.service import Service, key_of, said_by
+from lifesearch_kit.tools.together import Together
 from lifesearch_kit.tools.tool import Tool, function_schema
 
 ENDPOINT = "https://google.serper.dev/search"
 RESULTS = 10
 MOST_RESULTS = 100
+MOST_QUERIES = 100
 SECONDS = 30.0
 BY_QUERY = "by query"
 _CHINESE = {"hl": "zh-cn", "gl": "cn"}
@@ -30,6 +36,7 @@ def search_tool(
     language: str | None = BY_QUERY,
     region: str | None = BY_QUERY,
     as_of: date | None = None,
+    queries: int = 1,
     api_key_env: str = "SERPER_API_KEY",
     endpoint: str = ENDPOINT,
     http_client: httpx.AsyncClient | None = None,
@@ -45,6 +52,9 @@ def search_tool(
         nothing.
     as_of
         Leave out what Google dates later than this day.
+    queries
+        How many queries that come in the same moment are sent as one request at most. Each keeps a language and region
+        of its own, and its results are those that it would have alone.
     api_key_env
         Environment variable that holds the key.
 
@@ -53,32 +63,72 @@ def search_tool(
     InputError
         When that variable is not set, or a setting cannot be used.
     """
-    settings = {"language": language, "region": region}
-    faults = [
-        f"{name} is {value!r}; give a code such as 'en', {BY_QUERY!r} or None"
-        for name, value in settings.items()
-        if not (value is None or value == BY_QUERY or re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{2,4})?", value))
-    ]
-    faults += [] if 1 <= results <= MOST_RESULTS else [f"results is {results}; give a number from 1 to {MOST_RESULTS}"]
     key = key_of(api_key_env)
+    faults = _faults({"language": language, "region": region}, results, queries)
     faults += [] if key else [f"web search needs a Serper key: set the environment variable {api_key_env}"]
     if faults:
         raise InputError(faults)
-    service = Service("the search engine", SECONDS, key, http_client)
+    serper = _Serper(Service("the search engine", SECONDS, key, http_client), endpoint)
+    together = Together(serper.ask, queries)
 
     async def search(query: str) -> str:
         if not query.strip():
             raise ToolError("the query is blank; say what to search for")
         body = {"q": query, "num": results, **_locale(query, language, region), **_until(as_of)}
-        status, payload = await service.ask_json("POST", endpoint, headers={"X-API-KEY": key}, json=body)
-        if status >= httpx.codes.BAD_REQUEST:
-            told = f"the search engine answered HTTP {status}: {said_by(payload)}"
-            raise ToolError(told, service_failed=status != httpx.codes.UNPROCESSABLE_ENTITY)
-        return show_results(query, read_results(payload))
+        reply = await together.answer(body)
+        if isinstance(reply, BaseException):
+            raise reply
+        return show_results(query, read_results(reply))
 
     backend = f"Serper, {results} results, language {language}, region {region}"
     backend += f", until {as_of.isoformat()}" if as_of else ""
     return Tool("search", function_schema("search"), search, backend=backend)
+
+
+def _faults(codes: dict[str, str | None], results: int, queries: int) -> list[str]:
+    faults = [
+        f"{name} is {value!r}; give a code such as 'en', {BY_QUERY!r} or None"
+        for name, value in codes.items()
+        if not (value is None or value == BY_QUERY or re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{2,4})?", value))
+    ]
+    numbers = (("results", results, MOST_RESULTS), ("queries", queries, MOST_QUERIES))
+    return faults + [
+        f"{name} is {value}; give a number from 1 to {most}" for name, value, most in numbers if not 1 <= value <= most
+    ]
+
+
+class _RefusedError(ToolError):
+    """An HTTP error of the search engine; `may_be_one_query`: of several queries, one alone may be to blame."""
+
+    def __init__(self, status: int, payload: Any) -> None:
+        told = f"the search engine answered HTTP {status}: {said_by(payload)}"
+        super().__init__(told, service_failed=status != httpx.codes.UNPROCESSABLE_ENTITY)
+        self.may_be_one_query = status in (httpx.codes.BAD_REQUEST, httpx.codes.UNPROCESSABLE_ENTITY)
+
+
+@dataclass(frozen=True)
+class _Serper:
+    """The service and its address."""
+
+    service: Service
+    endpoint: str
+
+    async def ask(self, bodies: Sequence[dict[str, Any]]) -> Sequence[Any]:
+        """A reply or an error for each query, from one request; from one each where that request is refused."""
+        if len(bodies) > 1:
+            try:
+                return read_parts(await self._send(list(bodies)), [body["q"] for body in bodies])
+            except _RefusedError as refused:
+                if not refused.may_be_one_query:
+                    raise
+        return await asyncio.gather(*map(self._send, bodies), return_exceptions=True)
+
+    async def _send(self, body: Any) -> Any:
+        headers = {"X-API-KEY": self.service.key}
+        status, payload = await self.service.ask_json("POST", self.endpoint, headers=headers, json=body)
+        if status >= httpx.codes.BAD_REQUEST:
+            raise _RefusedError(status, payload)
+        return payload
 
 
 def is_chinese(query: str) -> bool:
@@ -94,43 +144,3 @@ def _locale(query: str, language: str | None, region: str | None) -> dict[str, s
 
 def _until(as_of: date | None) -> dict[str, str]:
     return {"tbs": f"cdr:1,cd_max:{as_of.month}/{as_of.day}/{as_of.year}"} if as_of else {}
-
-
-def read_results(payload: Any) -> SearchResults:
-    """Read a reply of Serper. No `organic` list, or an empty one, means that nothing was found.
-
-    Raises
-    ------
-    ToolError
-        When the reply is an error of the vendor or has another shape.
-    """
-    if not isinstance(payload, dict):
-        raise ToolError(f"the search engine answered with {shape(payload)} instead of an object")
-    organic = payload.get("organic")
-    if organic is None and _is_error(payload):
-        raise ToolError(f"the search engine refused: {said_by(payload)}", service_failed=True)
-    if organic is not None and not isinstance(organic, list):
-        raise ToolError(f"the search engine's 'organic' is {shape(organic)} instead of a list")
-    return collect_hits([_hit(entry) for entry in organic or []], _answer(payload))
-
-
-def _hit(entry: Any) -> Hit | None:
-    link = plain(entry.get("link")) if isinstance(entry, dict) else ""
-    if not link.lower().startswith(("http://", "https://")):
-        return None
-    date_shown = plain(entry.get("date")) or None
-    return Hit(plain(entry.get("title")) or link, link, plain(entry.get("snippet")), date_shown)
-
-
-def _answer(payload: dict[str, Any]) -> str:
-    box = payload.get("answerBox")
-    if not isinstance(box, dict):
-        return plain(box)
-    said = plain(box.get("answer")) or plain(box.get("snippet"))
-    return " - ".join(part for part in (plain(box.get("title")), said, plain(box.get("link"))) if part)
-
-
-def _is_error(payload: dict[str, Any]) -> bool:
-    status = payload.get("statusCode")
-    refused = isinstance(status, int) and status >= 400
-    return refused or bool(payload.get("error")) or ("message" in payload and "searchParameters" not in payload)

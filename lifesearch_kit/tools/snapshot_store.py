@@ -6,7 +6,6 @@ What was kept is there after a kill or a full disk, and several processes may wr
 from __future__ import annotations
 
 import os
-import sqlite3
 import uuid
 import zlib
 from collections.abc import Iterable, Iterator
@@ -40,19 +39,15 @@ class SnapshotStore:
     Raises
     ------
     InputError
-        When the file is damaged, or absent where it must exist.
+        When the file is damaged or cannot be written, or is absent where it must exist.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, must_exist: bool = False) -> None:
         self.path = Path(folder) / FILE
         if must_exist and not self.path.is_file():
             raise InputError(f"{self.path}: there are no snapshots to replay; capture them first, or import some")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._database = open_database(self.path, _SCHEMA)
-            self._database.execute("INSERT OR IGNORE INTO snapshot_set VALUES (1, ?)", (uuid.uuid4().hex[:8],))
-        except sqlite3.DatabaseError as error:
-            raise InputError(f"{self.path}: is no readable file of snapshots ({error}); move it away") from None
+        self._database = open_database(self.path, _SCHEMA, "file of snapshots", "snapshots")
+        self._database.execute("INSERT OR IGNORE INTO snapshot_set VALUES (1, ?)", (uuid.uuid4().hex[:8],))
 
     def close(self) -> None:
         """Close the file; everything kept stays."""

@@ -13,6 +13,7 @@ from lifesearch_kit.records import Task
 from lifesearch_kit.text import repair
 
 _QUOTED = 200
+_DECODER = json.JSONDecoder()
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,
@@ -108,6 +109,7 @@ class Tool:
         values = self._parse(arguments)
         parameters = self.schema["function"].get("parameters") or {}
         properties = parameters.get("properties", {})
+        values = {name: _as_meant(value, properties.get(name, {})) for name, value in values.items()}
         faults = [f"there is no argument {name!r}" for name in values if name not in properties]
         faults += [f"{name!r} is missing" for name in parameters.get("required", []) if name not in values]
         faults += [
@@ -149,13 +151,24 @@ def _read_json(text: str) -> Any:
     Raises ValueError for text that is no JSON, or holds anything beside that value.
     """
     text = text.strip()
-    value, end = json.JSONDecoder().raw_decode(text)
+    value, end = _DECODER.raw_decode(text)
     if text.replace(text[:end], "").strip():
         raise ValueError("something else follows the first object; make one call for each")
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
     return value
+
+
+def _as_meant(value: Any, rule: dict[str, Any]) -> Any:
+    """A lone text where a list of texts is wanted, as the list that it is written as, or as a list of one."""
+    if not isinstance(value, str) or rule.get("type") != "array" or rule.get("items", {}).get("type") != "string":
+        return value
+    with suppress(ValueError, RecursionError):
+        written = json.loads(value)
+        if isinstance(written, list):
+            return written
+    return [value]
 
 
 def _fits(value: Any, type_name: str | None) -> bool:

@@ -12,10 +12,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from lifesearch_kit.adapters import read_deep_research_bench, read_report_files
 from lifesearch_kit.collect import grade
+from lifesearch_kit.endpoint_addresses import OFFLINE
+from lifesearch_kit.formats.deep_research_bench import read_deep_research_bench
 from lifesearch_kit.plan import plan_checks
-from lifesearch_kit.settings import OFFLINE, JudgeSettings
+from lifesearch_kit.report_files import read_report_files
+from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.store import Store
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -25,7 +27,7 @@ TARGET = 60.0
 
 
 def main() -> None:
-    tasks = read_deep_research_bench(BENCH / "criteria.jsonl", BENCH / "query.jsonl")
+    tasks = read_deep_research_bench(BENCH / "criteria.jsonl", BENCH / "query.jsonl").tasks
     reports = read_report_files(REPORTS, tasks)
     judge = JudgeSettings(name="baseline-judge", model="baseline-judge", base_url=OFFLINE)
     with tempfile.TemporaryDirectory() as folder, Store(folder) as store:

@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from lifesearch_kit.errors import InputWarning
+from lifesearch_kit.hierarchical import hierarchical_intervals
 from lifesearch_kit.scoring import report_scores, system_scores
-from lifesearch_kit.statistics import bootstrap_intervals, paired_differences
+from lifesearch_kit.system_differences import pairwise_differences
 
 SYSTEMS, RUNS, TASKS, RUBRICS, JUDGMENTS, TARGET = 12, 3, 203, 4014, 144_491, 0.1
 
@@ -66,8 +67,8 @@ def main() -> None:
         "the same, shuffled": lambda: report_scores(rubrics, shuffled),
         "the same, categories": lambda: report_scores(rubrics, categories),
         "system scores of these": lambda: system_scores(scores),
-        "2,000 resamples": lambda: bootstrap_intervals(scores, np.random.default_rng(0)),
-        "2,000 resamples, all 66 pairs": lambda: paired_differences(scores, np.random.default_rng(0)),
+        "2,000 resamples": lambda: hierarchical_intervals(scores, np.random.default_rng(0)),
+        "2,000 resamples, all 66 pairs": lambda: pairwise_differences(scores, np.random.default_rng(0), 2000),
     }
     for number, (name, call) in enumerate(measured.items()):
         seconds = median_seconds(call)

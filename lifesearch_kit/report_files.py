@@ -1,4 +1,4 @@
-"""Other people's benchmarks and reports as the kit's records."""
+"""Reports that were made elsewhere, each on its own task or refused."""
 
 from __future__ import annotations
 
@@ -6,96 +6,29 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import ConfigDict, Field
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import Id, Text
 from lifesearch_kit.files import read_records, read_reports
-from lifesearch_kit.records import REPORT_KEY, Language, Record, Report, Rubric, Task
+from lifesearch_kit.records import REPORT_KEY, Record, Report, Task
 from lifesearch_kit.rows import PathLike, read_rows
 
-Share = Annotated[float, Field(ge=0, le=1)]
 _RUN_FILE = re.compile(r"__run[1-9]\d*$")
 _RUN_FOLDER = re.compile(r"run([1-9]\d*)")
 
 
-class _Foreign(Record):
+class _Article(Record):
     """A row of somebody else's file, which may hold more than is read."""
 
     model_config = ConfigDict(extra="ignore")
 
-
-class _Criterion(_Foreign):
-    criterion: Text
-    explanation: str
-    weight: Share
-
-
-class _Criteria(_Foreign):
-    id: Id
-    prompt: Text
-    dimension_weight: dict[str, Share]
-    criterions: dict[str, list[_Criterion]]
-
-
-class _Query(_Foreign):
-    id: Id
-    topic: Text
-    language: Language
-    prompt: Text
-
-
-class _Article(_Foreign):
     id: Id
     prompt: Text
     article: str
     run: int = Field(default=1, ge=1)
-
-
-def read_deep_research_bench(criteria: PathLike, queries: PathLike) -> list[Task]:
-    """Read the tasks of DeepResearch Bench.
-
-    Parameters
-    ----------
-    criteria
-        JSON Lines of id, prompt, dimension_weight and, for each dimension, criterions with criterion, explanation and
-        weight.
-    queries
-        JSON Lines of id, topic, language and prompt.
-
-    Returns
-    -------
-    list of Task
-        In the order of `criteria`. A rubric is a criterion with its explanation; its weight is the dimension's weight
-        times the criterion's, not rounded; its id is such as ``comprehensiveness-1``. The domain is the topic. The
-        benchmark does not give type, necessity and priority: each rubric has the record's defaults.
-
-    Raises
-    ------
-    InputError
-        Listing every fault: ids that only one file has, prompts that differ, dimensions without a weight.
-    """
-    topics = {one.id: one for one in read_records(queries, _Query, key=("id",))}
-    rows = read_records(criteria, _Criteria, key=("id",))
-    lone = topics.keys() - {row.id for row in rows}
-    faults = [f"{queries}: id {one!r} has no criteria in {criteria}; add them or drop it" for one in lone]
-    tasks = []
-    for row in rows:
-        query = topics.get(row.id)
-        if query is None:
-            faults.append(f"{criteria}: id {row.id!r} is not in {queries}; add it there")
-        elif not _same(query.prompt, row.prompt):
-            faults.append(f"{criteria}: id {row.id!r}: another prompt than in {queries}; use files of one version")
-        elif row.criterions.keys() != row.dimension_weight.keys():
-            odd = ", ".join(sorted(row.criterions.keys() ^ row.dimension_weight.keys()))
-            faults.append(f"{criteria}: id {row.id!r}: dimension {odd} has only criteria or only a weight; give both")
-        else:
-            tasks.append(_task(row, query))
-    if faults:
-        raise InputError(sorted(faults))
-    return tasks
 
 
 def read_report_files(paths: Mapping[str, PathLike], tasks: Sequence[Task], taken: Iterable[str] = ()) -> list[Report]:
@@ -158,20 +91,6 @@ def missing_reports(
     ids = [task.task_id for task in tasks]
     wanted = ((system, task_id, run) for system in names for task_id in ids for run in range(1, runs + 1))
     return [key for key in wanted if key not in there]
-
-
-def _task(row: _Criteria, query: _Query) -> Task:
-    rubrics = tuple(
-        Rubric(
-            rubric_id=f"{dimension}-{number}",
-            criterion=f"{one.criterion}{'：' if query.language == 'zh' else ': '}{one.explanation}",
-            weight=row.dimension_weight[dimension] * one.weight,
-            dimension=dimension.replace("_", " "),
-        )
-        for dimension, criteria in row.criterions.items()
-        for number, one in enumerate(criteria, start=1)
-    )
-    return Task(task_id=row.id, language=query.language, domain=query.topic, query=row.prompt, rubrics=rubrics)
 
 
 def _file(system: str, path: Path, known: Mapping[str, Task], faults: list[str]) -> list[tuple[str, Report]]:

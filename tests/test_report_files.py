@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from lifesearch_kit.adapters import missing_reports, read_deep_research_bench, read_report_files
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import write_jsonl
+from lifesearch_kit.formats.deep_research_bench import read_deep_research_bench
 from lifesearch_kit.paths import ROOT
 from lifesearch_kit.records import Report, Rubric, Task
+from lifesearch_kit.report_files import missing_reports, read_report_files
 
 REAL = ROOT.parent / "shared" / "real"
 QUESTIONS = {"1": "澜亭港有几个泊位？", "2": "How long is the Selwick tramway?", "10": "Which ferry is older?"}
@@ -21,25 +22,6 @@ QUESTIONS = {"1": "澜亭港有几个泊位？", "2": "How long is the Selwick t
 def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
     return path
-
-
-def criteria_row(number: int, **changed: Any) -> dict[str, Any]:
-    criterion = {"criterion": "Length", "explanation": "The length is given in km.", "weight": 0.15}
-    row = {
-        "id": number,
-        "prompt": QUESTIONS[str(number)],
-        "dimension_weight": {"insight": 0.3, "readability": 0.7},
-        "criterions": {
-            "insight": [criterion, {**criterion, "weight": 0.85}],
-            "readability": [{**criterion, "weight": 1.0, "comment": "further fields are no fault"}],
-        },
-    }
-    return row | changed
-
-
-def query_row(number: int, **changed: Any) -> dict[str, Any]:
-    language = "zh" if number == 1 else "en"
-    return {"id": number, "topic": "Transport", "language": language, "prompt": QUESTIONS[str(number)]} | changed
 
 
 @pytest.fixture
@@ -54,36 +36,6 @@ def tasks() -> list[Task]:
         )
         for name, question in QUESTIONS.items()
     ]
-
-
-def test_deep_research_bench_weights_are_products_not_rounded(tmp_path: Path) -> None:
-    criteria = lines(tmp_path / "criteria.jsonl", [criteria_row(2), criteria_row(1)])
-    queries = lines(tmp_path / "query.jsonl", [query_row(1), query_row(2)])
-    first, second = read_deep_research_bench(criteria, queries)
-    assert (first.task_id, first.language, first.domain, first.query) == ("2", "en", "Transport", QUESTIONS["2"])
-    assert {one.rubric_id: one.weight for one in first.rubrics} == pytest.approx(
-        {"insight-1": 0.045, "insight-2": 0.255, "readability-1": 0.7}
-    )
-    assert first.rubrics[0].criterion == "Length: The length is given in km."
-    assert second.rubrics[0].criterion.startswith("Length：")
-
-
-@pytest.mark.parametrize(
-    ("criteria", "queries", "named"),
-    [
-        ([criteria_row(1)], [query_row(1), query_row(2)], r"query\.jsonl: id '2' has no criteria"),
-        ([criteria_row(1), criteria_row(2)], [query_row(1)], r"id '2' is not in"),
-        ([criteria_row(1)], [query_row(1, prompt="另一个问题")], "another prompt"),
-        ([criteria_row(1, dimension_weight={"insight": 1.0})], [query_row(1)], "dimension readability"),
-        ([criteria_row(1), criteria_row(1)], [query_row(1)], "stands already"),
-        ([criteria_row(1, dimension_weight={"insight": 30.0, "readability": 0.7})], [query_row(1)], "dimension_weight"),
-    ],
-)
-def test_deep_research_bench_files_that_do_not_fit_are_refused(
-    tmp_path: Path, criteria: list[dict[str, Any]], queries: list[dict[str, Any]], named: str
-) -> None:
-    with pytest.raises(InputError, match=named):
-        read_deep_research_bench(lines(tmp_path / "criteria.jsonl", criteria), lines(tmp_path / "query.jsonl", queries))
 
 
 def test_articles_find_their_task_by_id_whatever_the_order(tmp_path: Path, tasks: list[Task]) -> None:
@@ -204,7 +156,7 @@ def test_own_reports_are_taken_by_system(tmp_path: Path, tasks: list[Task]) -> N
 @pytest.mark.skipif(not REAL.exists(), reason="the real reports are not beside the project (../shared/real)")
 def test_three_real_systems_answer_all_hundred_tasks() -> None:
     bench, other = REAL / "deep_research_bench", REAL / "open_deep_research"
-    real = read_deep_research_bench(bench / "criteria.jsonl", bench / "query.jsonl")
+    real = read_deep_research_bench(bench / "criteria.jsonl", bench / "query.jsonl").tasks
     assert sum(len(task.rubrics) for task in real) == 2517
     assert all(sum(one.weight for one in task.rubrics) == pytest.approx(1.0) for task in real)
     paths = {
