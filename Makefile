@@ -33,7 +33,7 @@ demo-local: $(LOCAL_READY)  ## a real language model on this machine, without a 
 
 recorded: $(LOCAL_READY)  ## what that model did on the whole demo, made again for a commit; hours
 	$(BIN)/python -m lifesearch_kit.local params/recorded.yaml
-	$(BIN)/python -m lifesearch_kit.recording data/runs/recorded data/runs/recorded-judges data/demo/recorded
+	$(BIN)/python -m lifesearch_kit.collect.recording data/runs/recorded data/runs/recorded-judges data/demo/recorded
 
 paper: PROFILE = params/paper.yaml
 paper: figures  ## the same figures from the paper's published tables

@@ -15,8 +15,8 @@ from nbconvert import HTMLExporter
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 
 from lifesearch_kit.execution import Outcome
-from lifesearch_kit.html_templates import fill
-from lifesearch_kit.page_fonts import embedded_font
+from lifesearch_kit.views.html_templates import fill
+from lifesearch_kit.views.page_fonts import embedded_font
 
 CASES_PAGE = "cases.html"  # what notebook 07 writes beside the figures
 _ROWS_SHOWN = 12

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from loopback import NO_USAGE, Loopback, call, completion
 
-from lifesearch_kit import tool_calls
-from lifesearch_kit.agent import research
-from lifesearch_kit.chat import Chat
+from lifesearch_kit.agent import tool_calls
+from lifesearch_kit.agent.agent import research
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.chat.token_counts import estimate_tokens
 from lifesearch_kit.errors import ChatError, InputError, ToolError
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import SystemSettings, parse_settings
-from lifesearch_kit.token_counts import estimate_tokens
 from lifesearch_kit.tools import Tool, function_schema
 from lifesearch_kit.tools.fetch import fetch_tool
 from lifesearch_kit.tools.python import python_tool

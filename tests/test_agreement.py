@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from lifesearch_kit.agreement import (
+from lifesearch_kit.agreement.agreement import (
     accuracy,
     annotator_agreement,
     clustered_interval,

@@ -16,12 +16,17 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as library_fleiss
 
-from lifesearch_kit import annotators as kit
+from lifesearch_kit.agreement import annotators as kit
+from lifesearch_kit.agreement.label_readings import label_readings
+from lifesearch_kit.agreement.measures import Agreement, cohen_kappa
+from lifesearch_kit.agreement.rater_measures import (
+    fleiss_kappa,
+    jackknife_interval,
+    krippendorff_alpha,
+    mean_pairwise_kappa,
+)
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.label_readings import label_readings
-from lifesearch_kit.measures import Agreement, cohen_kappa
 from lifesearch_kit.paths import ROOT
-from lifesearch_kit.rater_measures import fleiss_kappa, jackknife_interval, krippendorff_alpha, mean_pairwise_kappa
 from lifesearch_kit.tables import write_table
 
 MEASURES = [mean_pairwise_kappa, fleiss_kappa, krippendorff_alpha]

@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import completion
 
-from lifesearch_kit import judge_batches
-from lifesearch_kit.batch_answers import BY_BATCH, read_answers
-from lifesearch_kit.batch_files import Line, Notes, Packer, custom_id, request_line
-from lifesearch_kit.batch_judging import grade_in_batches
-from lifesearch_kit.collect import grade
+from lifesearch_kit.collect.collect import grade
+from lifesearch_kit.collect.plan import plan_checks
+from lifesearch_kit.collect.store import Store
 from lifesearch_kit.errors import ChatError, InputError, InputWarning
-from lifesearch_kit.plan import plan_checks
+from lifesearch_kit.judge_batches import batches as judge_batches
+from lifesearch_kit.judge_batches.answers import BY_BATCH, read_answers
+from lifesearch_kit.judge_batches.files import Line, Notes, Packer, custom_id, request_line
+from lifesearch_kit.judge_batches.judging import grade_in_batches
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
-from lifesearch_kit.store import Store
 
 RUBRICS = tuple(Rubric(rubric_id=f"R{n}", criterion=f"Criterion {n}.", weight=n / 10) for n in range(1, 5))
 TASKS = [Task(task_id=name, language="en", domain="d", query=f"Query {name}?", rubrics=RUBRICS) for name in "ab"]

@@ -17,7 +17,7 @@ from lifesearch_kit.execution import Outcome
 from lifesearch_kit.index_page import render_notebook, write_index
 from lifesearch_kit.plots import save_figure
 from lifesearch_kit.records import Judgment, Report, Rubric, Task
-from lifesearch_kit.views import report_view
+from lifesearch_kit.views.views import report_view
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = [

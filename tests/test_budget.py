@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from loopback import call, completion
 from test_collect import REPORTS, TASKS, judge
 
-from lifesearch_kit.accounting import Budget
-from lifesearch_kit.collect import grade, run_agents
+from lifesearch_kit.collect.accounting import Budget
+from lifesearch_kit.collect.collect import grade, run_agents
+from lifesearch_kit.collect.plan import plan_checks, plan_runs
+from lifesearch_kit.collect.store import Store
 from lifesearch_kit.errors import ChatError, InputError
-from lifesearch_kit.plan import plan_checks, plan_runs
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
-from lifesearch_kit.store import Store
 from lifesearch_kit.tools import Tool, function_schema
 
 # 1,000 input and 100 output tokens at 500 and 5,000 a million: 0.5 + 0.5 = 1.00 a call.

@@ -31,13 +31,13 @@ from lifesearch_kit.building.refinement import check_refinements, read_refinemen
 from lifesearch_kit.building.rewriting import check_rewrite
 from lifesearch_kit.building.selection import balance, read_selection, selection_table
 from lifesearch_kit.building.settings import BuilderSettings
+from lifesearch_kit.collect.workers import open_chat
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import read_records
 from lifesearch_kit.offline.building import answer_builder
 from lifesearch_kit.paths import FIGURES, ROOT
 from lifesearch_kit.plots.building import confusion_panels, selection_balance
 from lifesearch_kit.records import DOMAINS
-from lifesearch_kit.workers import open_chat
 
 BASELINE = BuilderSettings(name="b", model="baseline-builder", base_url="offline", undecided_retries=0)
 DEMO = ROOT / "data" / "demo"

@@ -15,7 +15,6 @@ import pytest
 from loopback import NO_USAGE, completion
 
 from lifesearch_kit import prompts
-from lifesearch_kit.accounting import Budget
 from lifesearch_kit.building import asking
 from lifesearch_kit.building.asking import messages_of, question_of
 from lifesearch_kit.building.outcomes import building_notice, outcome_counts, outcomes, outcomes_frame
@@ -26,8 +25,9 @@ from lifesearch_kit.building.records import Query
 from lifesearch_kit.building.review import changed, rewrites_html, rewrites_text, trail_of
 from lifesearch_kit.building.settings import BuilderSettings, parse_builder
 from lifesearch_kit.building.trail import Trail
+from lifesearch_kit.chat.reply import Reply
+from lifesearch_kit.collect.accounting import Budget
 from lifesearch_kit.errors import ChatError, InputError
-from lifesearch_kit.reply import Reply
 
 KEPT = {
     "quality_level": "high",

@@ -18,18 +18,18 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from made_cases import ATTACK, HOSTILE, judge, make_report, make_task, make_transcript, write_run
 
-from lifesearch_kit import run_page
-from lifesearch_kit.case_pages import write_case_page
-from lifesearch_kit.cases import case_html, make_case
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.failures import failure_modes
+from lifesearch_kit.failures.modes import failure_modes
 from lifesearch_kit.frames import judgments_frame, reports_frame, rubrics_frame, tasks_frame
-from lifesearch_kit.html_trees import html_tree
-from lifesearch_kit.odd_text import oddities, reveal
 from lifesearch_kit.records import Label, subject_fingerprint
-from lifesearch_kit.report_html import MARKDOWN_LIMIT, Highlight, report_html
 from lifesearch_kit.results import Results, load_results
-from lifesearch_kit.run_page import write_run_page
+from lifesearch_kit.views import run_page
+from lifesearch_kit.views.case_pages import write_case_page
+from lifesearch_kit.views.cases import case_html, make_case
+from lifesearch_kit.views.html_trees import html_tree
+from lifesearch_kit.views.odd_text import oddities, reveal
+from lifesearch_kit.views.report_html import MARKDOWN_LIMIT, Highlight, report_html
+from lifesearch_kit.views.run_page import write_run_page
 
 OWN_ELEMENTS = {"div", "p", "a", "ul", "ol", "li", "em", "strong", "code", "pre", "br", "hr", "blockquote"}
 OWN_ELEMENTS |= {"table", "thead", "tbody", "tr", "th", "td", "mark", "sup", "span"}

@@ -13,12 +13,12 @@ import pytest
 from made_cases import ATTACK, HOSTILE, judge, make_report, make_task, make_transcript, write_run
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from lifesearch_kit.case_pages import write_case_page
-from lifesearch_kit.failures import failure_modes
+from lifesearch_kit.failures.modes import failure_modes
 from lifesearch_kit.frames import judgments_frame, reports_frame, rubrics_frame, tasks_frame
 from lifesearch_kit.records import Judgment, Label
 from lifesearch_kit.results import Results, load_results
-from lifesearch_kit.run_page import write_run_page
+from lifesearch_kit.views.case_pages import write_case_page
+from lifesearch_kit.views.run_page import write_run_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = [

@@ -17,14 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import NO_USAGE, Loopback, call, completion, serving
 
-from lifesearch_kit.chat import Chat, Reply, Usage, cost
-from lifesearch_kit.chat_errors import explain
-from lifesearch_kit.endpoint_faults import Fault
+from lifesearch_kit.chat.client import Chat, Reply, Usage, cost
+from lifesearch_kit.chat.endpoint_errors import explain
+from lifesearch_kit.chat.endpoint_faults import Fault
+from lifesearch_kit.chat.reply import read_reply
+from lifesearch_kit.chat.usage import read_usage
 from lifesearch_kit.errors import ChatError, InputError
-from lifesearch_kit.reply import read_reply
 from lifesearch_kit.settings import JudgeSettings, ModelSettings, SystemSettings
 from lifesearch_kit.text import repair
-from lifesearch_kit.usage import read_usage
 
 QUESTION = [{"role": "user", "content": "何时生效？"}]
 

@@ -19,14 +19,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from loopback import Loopback, call, completion
 
-from lifesearch_kit.checkpoints import Checkpoint, FinishedStep
-from lifesearch_kit.collect import run_agents
+from lifesearch_kit.agent.checkpoints import Checkpoint, FinishedStep
+from lifesearch_kit.chat.reply import Reply, read_reply
+from lifesearch_kit.collect.collect import run_agents
+from lifesearch_kit.collect.plan import plan_runs
+from lifesearch_kit.collect.store import Store, read_transcript
 from lifesearch_kit.errors import ChatError, ToolError
-from lifesearch_kit.plan import plan_runs
 from lifesearch_kit.records import Report, Rubric, Task
-from lifesearch_kit.reply import Reply, read_reply
 from lifesearch_kit.settings import SystemSettings
-from lifesearch_kit.store import Store, read_transcript
 from lifesearch_kit.tools import Tool, function_schema
 from lifesearch_kit.transcripts import ToolResult, Transcript
 

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from loopback import completion
 
-from lifesearch_kit.collect import grade, require_keys, run_agents
+from lifesearch_kit.collect.collect import grade, require_keys, run_agents
+from lifesearch_kit.collect.plan import day_told, plan_checks, plan_runs
+from lifesearch_kit.collect.store import Store, read_transcript
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.own_agents import OwnAgent
-from lifesearch_kit.plan import day_told, plan_checks, plan_runs
 from lifesearch_kit.records import Label, Report, Rubric, Task, subject_fingerprint
 from lifesearch_kit.settings import JudgeSettings, SystemSettings, parse_settings
-from lifesearch_kit.store import Store, read_transcript
 from lifesearch_kit.tools import Tool, function_schema
 
 TODAY = date(2026, 9, 30)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from made_cases import ATTACK, judge, make_report, make_task
 from made_scores import scores_of, task_scores
 
-from lifesearch_kit.comparison import compare_view, task_differences
 from lifesearch_kit.errors import InputError, UnjudgedError
+from lifesearch_kit.views.comparison import compare_view, task_differences
 
 
 def test_tasks_come_by_the_size_of_their_mean_difference() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from loopback import Loopback, call, completion
 from test_agent import REPORT, study
 
-from lifesearch_kit import conversation
-from lifesearch_kit.conversation import TAKEN_OUT, Conversation
+from lifesearch_kit.agent import conversation
+from lifesearch_kit.agent.conversation import TAKEN_OUT, Conversation
 from lifesearch_kit.tools import Tool, function_schema
 
 ASKED = [{"role": "system", "content": "rules"}, {"role": "user", "content": "question"}]

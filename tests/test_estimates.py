@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lifesearch_kit import estimates
-from lifesearch_kit.checks import Check, judge_messages
+from lifesearch_kit.chat.token_counts import estimate_tokens
+from lifesearch_kit.collect.plan import plan_checks
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.estimates import in_words, judging_estimate
-from lifesearch_kit.plan import plan_checks
+from lifesearch_kit.judge import estimates
+from lifesearch_kit.judge.checks import Check, judge_messages
+from lifesearch_kit.judge.estimates import in_words, judging_estimate
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
-from lifesearch_kit.token_counts import estimate_tokens
 
 CRITERIA = ("Two words.", "States that the ferry runs on Sundays.", "列出三个班次，并说明冬季的变化。")
 RUBRICS = tuple(Rubric(rubric_id=f"R{at}", criterion=text, weight=0.5) for at, text in enumerate(CRITERIA))

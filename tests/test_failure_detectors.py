@@ -18,14 +18,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifesearch_kit.date_context import dates_in_context
 from lifesearch_kit.dates import Moment, date_mentions
-from lifesearch_kit.detector_quality import detector_quality
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.evidence import closest_passage, passages
-from lifesearch_kit.handing_back import hands_back, refuses
-from lifesearch_kit.missing import Missing, missing_details
-from lifesearch_kit.temporal import admitted_later, later_dates
+from lifesearch_kit.failures.date_context import dates_in_context
+from lifesearch_kit.failures.detector_quality import detector_quality
+from lifesearch_kit.failures.evidence import closest_passage, passages
+from lifesearch_kit.failures.handing_back import hands_back, refuses
+from lifesearch_kit.failures.missing import Missing, missing_details
+from lifesearch_kit.failures.temporal import admitted_later, later_dates
 
 CASES = [
     json.loads(line)

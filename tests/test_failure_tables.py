@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from lifesearch_kit import plots
-from lifesearch_kit.failure_steps import transcript_evidence
-from lifesearch_kit.failure_tables import failure_effort, matching, missing_kinds, rates_by, report_endings
-from lifesearch_kit.failures import failure_rates
+from lifesearch_kit.failures.modes import failure_rates
+from lifesearch_kit.failures.steps import transcript_evidence
+from lifesearch_kit.failures.tables import failure_effort, matching, missing_kinds, rates_by, report_endings
 from lifesearch_kit.transcripts import Step, ToolResult, Transcript
 
 FINDINGS = pd.DataFrame(

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.evidence import closest_passage, passages
-from lifesearch_kit.failures import MODES, failure_modes, failure_rates
-from lifesearch_kit.missing import absent_details
-from lifesearch_kit.scoring import report_scores
-from lifesearch_kit.temporal import asked_dates, is_about_cutoff, later_dates
+from lifesearch_kit.failures.evidence import closest_passage, passages
+from lifesearch_kit.failures.missing import absent_details
+from lifesearch_kit.failures.modes import MODES, failure_modes, failure_rates
+from lifesearch_kit.failures.temporal import asked_dates, is_about_cutoff, later_dates
+from lifesearch_kit.scoring.scores import report_scores
 
 CUTOFF = date(2026, 3, 31)
 CRITERIA = {

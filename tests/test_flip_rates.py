@@ -10,18 +10,18 @@ import pytest
 from loopback import Loopback, completion
 from verdict_signs import judgments_of_signs
 
-from lifesearch_kit.checks import Check
-from lifesearch_kit.collect import grade
+from lifesearch_kit.collect.collect import grade
+from lifesearch_kit.collect.plan import plan_checks
+from lifesearch_kit.collect.store import Store
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import read_reports, read_tasks
-from lifesearch_kit.flip_rates import SAME_AGAIN, compared_verdicts, flip_rates
 from lifesearch_kit.frames import judgments_frame
+from lifesearch_kit.judge.checks import Check
+from lifesearch_kit.judge.flip_rates import SAME_AGAIN, compared_verdicts, flip_rates
+from lifesearch_kit.judge.robustness import TRANSFORMATIONS, transformed_reports, transformed_system
 from lifesearch_kit.paths import resolve
-from lifesearch_kit.plan import plan_checks
 from lifesearch_kit.records import Judgment, Report, Rubric, Task
-from lifesearch_kit.robustness import TRANSFORMATIONS, transformed_reports, transformed_system
 from lifesearch_kit.settings import JudgeSettings
-from lifesearch_kit.store import Store
 
 PADDING, PRAISE = "neutral padding", "praise for the grader"
 FIGURES = ["flip_pct", "low_pct", "high_pct"]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from made_scores import nested_scores, scores_of, task_scores
 
 from lifesearch_kit.errors import InputError, UnjudgedError
-from lifesearch_kit.hierarchical import hierarchical_intervals, interval_words
-from lifesearch_kit.resampling import deviations, resampled, t_percentiles
-from lifesearch_kit.scoring import system_scores
+from lifesearch_kit.scoring.scores import system_scores
+from lifesearch_kit.statistics.hierarchical import hierarchical_intervals, interval_words
+from lifesearch_kit.statistics.resampling import deviations, resampled, t_percentiles
 
 # Three tasks with two runs each: task means 0.3, 0.7 and 0.6.
 SMALL = np.array([[0.2, 0.4], [0.6, 0.8], [0.5, 0.7]])[None, :, :, None]

@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lifesearch_kit import human_ranks
-from lifesearch_kit.errors import InputError
-from lifesearch_kit.paths import ROOT
-from lifesearch_kit.rank_inference import (
+from lifesearch_kit.agreement import human_ranks
+from lifesearch_kit.agreement.rank_inference import (
     KENDALL,
     SPEARMAN,
     correlation_words,
@@ -23,9 +21,11 @@ from lifesearch_kit.rank_inference import (
     rank_tests,
     survival_words,
 )
+from lifesearch_kit.agreement.task_ranks import TASK_RANKINGS, agreement_over_tasks, task_rank_agreement
+from lifesearch_kit.errors import InputError
+from lifesearch_kit.paths import ROOT
 from lifesearch_kit.results import Results, load_results
 from lifesearch_kit.tables import read_table, write_table
-from lifesearch_kit.task_ranks import TASK_RANKINGS, agreement_over_tasks, task_rank_agreement
 
 
 def ranks_of(*ranks: float) -> pd.Series:

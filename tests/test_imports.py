@@ -14,10 +14,12 @@ ROOMS = (
     "report_files",
     "formats.parquet",
     "formats.healthbench",
-    "scoring",
-    "hierarchical",
-    "agreement",
-    "failures",
+    "scoring.scores",
+    "scoring.summaries",
+    "statistics.hierarchical",
+    "judge_error.corrected_scores",
+    "agreement.agreement",
+    "failures.modes",
 )
 
 

@@ -16,17 +16,17 @@ from jupyter_client.manager import KernelManager, start_new_kernel
 from jupyter_core.utils import ensure_event_loop
 from loopback import Loopback
 
-from lifesearch_kit.collect import run_agents
+from lifesearch_kit.collect.collect import run_agents
+from lifesearch_kit.collect.plan import plan_runs
+from lifesearch_kit.collect.store import Store
 from lifesearch_kit.paths import ROOT
-from lifesearch_kit.plan import plan_runs
 from lifesearch_kit.records import Rubric, Task
 from lifesearch_kit.settings import SystemSettings
-from lifesearch_kit.store import Store
 
 PATIENCE_SECONDS = 15.0
 CELL = """
 import asyncio
-from lifesearch_kit.interrupts import interruptible
+from lifesearch_kit.collect.interrupts import interruptible
 
 async with interruptible():
     print("waiting", flush=True)

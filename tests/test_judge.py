@@ -8,13 +8,13 @@ import json
 import pytest
 from loopback import NO_USAGE, completion
 
-from lifesearch_kit.chat import Chat
-from lifesearch_kit.checks import check_of
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.chat.token_counts import estimate_tokens
 from lifesearch_kit.errors import ChatError, InputWarning
-from lifesearch_kit.judge import judge_rubric
+from lifesearch_kit.judge.checks import check_of
+from lifesearch_kit.judge.judge import judge_rubric
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
-from lifesearch_kit.token_counts import estimate_tokens
 
 RUBRIC = Rubric(rubric_id="R1", criterion="The response should name the port of Selwick.", weight=0.8)
 TASK = Task(task_id="t", language="en", domain="d", query="Which port?", rubrics=(RUBRIC,))

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from verdict_signs import judgments_of_signs
 
+from lifesearch_kit.agreement.judge_differences import judge_differences
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.judge_differences import judge_differences
 
 FIGURES = ["difference_pct", "low_pct", "high_pct"]
 

@@ -14,7 +14,7 @@ from scipy import stats
 from verdict_signs import judgments_of_signs
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.judge_error import (
+from lifesearch_kit.judge_error.corrected_scores import (
     ALL_SYSTEMS,
     COMBINED,
     FEWEST_LABELLED_TASKS,
@@ -23,7 +23,7 @@ from lifesearch_kit.judge_error import (
     ROGAN_GLADEN,
     corrected_scores,
 )
-from lifesearch_kit.judge_error_estimates import (
+from lifesearch_kit.judge_error.estimators import (
     Estimate,
     TaskSums,
     combined,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifesearch_kit.frames import judgments_frame
-from lifesearch_kit.judge_timing import seconds_by_cache
+from lifesearch_kit.judge.timing import seconds_by_cache
 from lifesearch_kit.records import Judgment
 
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lifesearch_kit.agreement.judge_differences import judge_differences
+from lifesearch_kit.agreement.judge_summaries import judge_summary
+from lifesearch_kit.agreement.judge_words import judge_findings
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.frames import judgments_frame, labels_frame, rubrics_frame
-from lifesearch_kit.judge_differences import judge_differences
-from lifesearch_kit.judge_summaries import judge_summary
-from lifesearch_kit.judge_words import judge_findings
 from lifesearch_kit.provenance import baseline_judges
 from lifesearch_kit.records import Judgment, Label, Language, Rubric, Task
 from lifesearch_kit.results import Results

@@ -11,7 +11,6 @@ from lxml.html import fragment_fromstring
 from made_cases import HOSTILE
 from made_studies import SYSTEMS, label_all, made_items, made_reports, made_tasks
 
-from lifesearch_kit.html_trees import html_tree
 from lifesearch_kit.labeling.blinding import (
     identity_mentions,
     identity_names,
@@ -27,6 +26,7 @@ from lifesearch_kit.labeling.ranking import RankingSession
 from lifesearch_kit.labeling.ranking_sets import ranking_sets
 from lifesearch_kit.labeling.settling import SettlingSession
 from lifesearch_kit.records import Report
+from lifesearch_kit.views.html_trees import html_tree
 
 TASKS = made_tasks(2)
 REPORTS = [

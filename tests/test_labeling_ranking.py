@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from made_studies import SYSTEMS, made_reports, made_tasks
 
-from lifesearch_kit import human_ranks, ranking
+from lifesearch_kit.agreement import human_ranks
+from lifesearch_kit.agreement.task_ranks import TASK_RANKINGS, agreement_over_tasks
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import write_jsonl
 from lifesearch_kit.labeling.labels import LabelSession
@@ -26,9 +27,9 @@ from lifesearch_kit.labeling.unblinding import (
 )
 from lifesearch_kit.records import Judgment, Report
 from lifesearch_kit.results import load_results
-from lifesearch_kit.summaries import graded_reports
+from lifesearch_kit.scoring import ranking
+from lifesearch_kit.scoring.summaries import graded_reports
 from lifesearch_kit.tables import read_table
-from lifesearch_kit.task_ranks import TASK_RANKINGS, agreement_over_tasks
 
 TASKS = made_tasks(4, rubrics=4)
 REPORTS = made_reports(TASKS)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from made_studies import label_all, made_items, made_reports, made_tasks
 
+from lifesearch_kit.agreement.judge_summaries import judge_summary
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import read_labels, read_reports, write_jsonl
-from lifesearch_kit.judge_summaries import judge_summary
 from lifesearch_kit.labeling.gathered import Study, study_of_answers, study_of_labels
 from lifesearch_kit.labeling.labels import LabelSession
 from lifesearch_kit.labeling.pages import Press

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lifesearch_kit.agent.leaks import leaked_criteria, leaks
+from lifesearch_kit.agent.trajectories import read_trajectories
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.leaks import leaked_criteria, leaks
 from lifesearch_kit.paths import ROOT
 from lifesearch_kit.records import Task
 from lifesearch_kit.tools.blocklist import Blocklist
-from lifesearch_kit.trajectories import read_trajectories
 from lifesearch_kit.transcripts import Step, ToolResult, Transcript
 
 REAL = Path(os.environ.get("LIFESEARCH_REAL_DATA", ROOT.parent / "shared" / "real"))

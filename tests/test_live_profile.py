@@ -10,10 +10,10 @@ import yaml
 from loopback import call, completion
 
 from lifesearch_kit import batch
+from lifesearch_kit.collect.store import read_transcript
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import read_judgments, read_reports, read_tasks
 from lifesearch_kit.paths import FIGURES, ROOT
-from lifesearch_kit.store import read_transcript
 
 PROFILE = "loopback-test"
 

@@ -28,8 +28,8 @@ import pytest
 from loopback import Loopback, completion
 
 from lifesearch_kit import batch
-from lifesearch_kit.chat import Chat
-from lifesearch_kit.collect import require_keys
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.collect.collect import require_keys
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.local.__main__ import main, run_against, run_with_server
 from lifesearch_kit.local.claim import claim

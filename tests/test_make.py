@@ -100,7 +100,14 @@ def test_make_recorded_runs_the_profile_and_copies_its_results(checkout: Path) -
     (checkout / ".venv" / "ready-local").touch()
     words, _ = make(checkout, "-o", ".venv/ready-local", "recorded")
     folders = ["data/runs/recorded", "data/runs/recorded-judges", "data/demo/recorded"]
-    assert words == ["-m", "lifesearch_kit.local", "params/recorded.yaml", "-m", "lifesearch_kit.recording", *folders]
+    assert words == [
+        "-m",
+        "lifesearch_kit.local",
+        "params/recorded.yaml",
+        "-m",
+        "lifesearch_kit.collect.recording",
+        *folders,
+    ]
 
 
 WHEELS = "The model server has wheels for Linux, macOS 13 and Windows"

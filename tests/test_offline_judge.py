@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifesearch_kit import offline
+from lifesearch_kit.judge.verdict import read_verdict
 from lifesearch_kit.offline.criteria import read_criterion
 from lifesearch_kit.offline.decisions import decide
 from lifesearch_kit.offline.features import features, length
 from lifesearch_kit.offline.judge import JUDGES
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
-from lifesearch_kit.verdict import read_verdict
 
 QUESTION = (
     "As of 31 March 2026, compare the Orrin Tramway and the Dellow Tramway on passengers in 2025 and on fleet size. "
@@ -220,7 +220,7 @@ def answer(message: str, model: str = "baseline-judge") -> dict[str, Any]:
 
 @pytest.mark.parametrize(("language", "question", "text"), [("en", QUESTION, REPORT), ("zh", FRAGE, BERICHT)])
 def test_it_reads_the_judge_prompt(language: Any, question: str, text: str) -> None:
-    from lifesearch_kit.checks import judge_messages
+    from lifesearch_kit.judge.checks import judge_messages
 
     good, bad = (
         "The response should give 48 trams for the Orrin Tramway.",

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Loopback
 
-from lifesearch_kit import tool_calls
+from lifesearch_kit.agent import tool_calls
 from lifesearch_kit.errors import ChatError, InputError, ToolError
 from lifesearch_kit.own_agents import OwnAgent, calls, link, parse_systems, process, require_agents
 from lifesearch_kit.own_agents.run import run_own_agent

@@ -10,9 +10,9 @@ from pathlib import Path
 from fontTools.ttLib import TTFont
 from made_cases import make_report, make_task
 
-from lifesearch_kit import page_fonts
-from lifesearch_kit.case_pages import write_case_page
-from lifesearch_kit.page_fonts import embedded_font
+from lifesearch_kit.views import page_fonts
+from lifesearch_kit.views.case_pages import write_case_page
+from lifesearch_kit.views.page_fonts import embedded_font
 
 
 def characters_of(rule: str) -> set[str]:

@@ -9,12 +9,12 @@ import time
 import pytest
 from prefix_cache_server import CHARACTERS_A_TOKEN, LEAST_TOKENS, STEP_TOKENS, PrefixCacheServer, serving
 
-from lifesearch_kit.checks import Check, judge_messages
-from lifesearch_kit.collect import grade
-from lifesearch_kit.plan import plan_checks
+from lifesearch_kit.collect.collect import grade
+from lifesearch_kit.collect.plan import plan_checks
+from lifesearch_kit.collect.store import Store
+from lifesearch_kit.judge.checks import Check, judge_messages
 from lifesearch_kit.records import Judgment, Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
-from lifesearch_kit.store import Store
 
 RUBRICS = tuple(Rubric(rubric_id=f"R{n}", criterion=f"Criterion {n} of this task.", weight=0.5) for n in range(20))
 TASK = Task(task_id="t", language="en", domain="d", query="Which ports grew?", rubrics=RUBRICS)

@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifesearch_kit.prefix_order import PrefixOrder
+from lifesearch_kit.judge.prefix_order import PrefixOrder
 
 
 def handed_out(units: list[str], workers: int, delays: dict[str, int] | None = None) -> list[tuple[str, str]]:

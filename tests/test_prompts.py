@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifesearch_kit import prompts
-from lifesearch_kit.checks import judge_messages
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import fingerprint
+from lifesearch_kit.judge.checks import judge_messages
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
 

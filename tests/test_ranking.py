@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lifesearch_kit import ranking
 from lifesearch_kit.results import Results
-from lifesearch_kit.scoring import report_scores
+from lifesearch_kit.scoring import ranking
+from lifesearch_kit.scoring.scores import report_scores
 
 TASKS = [f"t{number}" for number in range(10)]
 RUBRICS = pd.DataFrame({"task_id": TASKS, "rubric_id": "R1", "weight": 1.0, "language": "en", "domain": "D"})

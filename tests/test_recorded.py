@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifesearch_kit import offline
+from lifesearch_kit.collect.plan import choose_tasks, plan_checks, plan_runs
+from lifesearch_kit.collect.recorded import recorded_judgments, recorded_reports
+from lifesearch_kit.collect.store import Store, read_transcript
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.files import read_judgments, read_records, read_reports, read_tasks, write_jsonl
 from lifesearch_kit.own_agents import OwnAgent
-from lifesearch_kit.plan import choose_tasks, plan_checks, plan_runs
-from lifesearch_kit.recorded import recorded_judgments, recorded_reports
 from lifesearch_kit.records import Judgment, Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
-from lifesearch_kit.store import Store, read_transcript
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.tools.python import python_tool
 from lifesearch_kit.transcripts import Transcript

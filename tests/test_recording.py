@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from lifesearch_kit.collect.recording import main, record_results
+from lifesearch_kit.collect.store import Store, read_transcript
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import read_judgments, read_reports, write_jsonl
 from lifesearch_kit.own_agents import OwnAgent, read_systems
-from lifesearch_kit.recording import main, record_results
 from lifesearch_kit.records import Judgment, Report
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
-from lifesearch_kit.store import Store, read_transcript
 from lifesearch_kit.transcripts import Transcript
 
 SYSTEM = SystemSettings(name="agent", model="m", base_url="local")

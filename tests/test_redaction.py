@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Loopback, _Handler, call, completion, serving
 
-from lifesearch_kit.collect import grade, run_agents
+from lifesearch_kit.collect.collect import grade, run_agents
+from lifesearch_kit.collect.plan import plan_checks, plan_runs
+from lifesearch_kit.collect.store import Store, read_transcript
 from lifesearch_kit.errors import ChatError, InputWarning
-from lifesearch_kit.plan import plan_checks, plan_runs
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.redaction import known_secrets, redact, redact_secrets
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
-from lifesearch_kit.store import Store, read_transcript
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.tools.fetch import fetch_tool
 from lifesearch_kit.tools.python import python_tool

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.resampling import check_resampling, expanded_percentiles, few_units
+from lifesearch_kit.statistics.resampling import check_resampling, expanded_percentiles, few_units
 
 
 def resampled_means(values: np.ndarray, rng: np.random.Generator, resamples: int = 1000) -> np.ndarray:

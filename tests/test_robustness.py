@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lifesearch_kit.checks import judge_messages
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.judge.checks import judge_messages
+from lifesearch_kit.judge.robustness import TRANSFORMATIONS, split_system, transformed_reports, transformed_system
+from lifesearch_kit.judge.transformations import ZERO_WIDTH_SPACE
 from lifesearch_kit.records import Report, Rubric, Task
-from lifesearch_kit.robustness import TRANSFORMATIONS, split_system, transformed_reports, transformed_system
 from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.terms import is_chinese
-from lifesearch_kit.transformations import ZERO_WIDTH_SPACE
 
 ENGLISH = "# Ferries\n\nTwo lines serve the port.\n\n## Fares\n\nFive crowns.\n\n## Times\n\nDaily at noon.\n"
 CHINESE = "# 渡轮\n\n港口有两条航线，每天都开。\n\n## 票价\n\n五克朗。\n\n## 时间\n\n每天中午。\n"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifesearch_kit.checks import check_of
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import write_jsonl
+from lifesearch_kit.judge.checks import check_of
 from lifesearch_kit.records import JUDGMENT_KEY, Judgment, Report, Rubric, Task
 from lifesearch_kit.rubric_history import (
     STATES,

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.rubric_items import item_words, rubric_items
-from lifesearch_kit.scoring import report_scores
+from lifesearch_kit.scoring.scores import report_scores
+from lifesearch_kit.statistics.rubric_items import item_words, rubric_items
+from lifesearch_kit.statistics.task_screening import EASY, HARD, screen_tasks
 from lifesearch_kit.tables import write_table
-from lifesearch_kit.task_screening import EASY, HARD, screen_tasks
 
 
 def rubrics_of(*weights: float, task: str = "T") -> pd.DataFrame:

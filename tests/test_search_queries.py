@@ -14,19 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Loopback, call, completion
 
-from lifesearch_kit.collect import run_agents
+from lifesearch_kit.collect.collect import run_agents
+from lifesearch_kit.collect.plan import plan_runs
+from lifesearch_kit.collect.store import Store, read_transcript
 from lifesearch_kit.errors import ToolError
-from lifesearch_kit.plan import plan_runs
 from lifesearch_kit.records import Rubric, Task
 from lifesearch_kit.settings import SystemSettings
-from lifesearch_kit.store import Store, read_transcript
-from lifesearch_kit.toolbox import Toolbox, open_toolbox, parse_tools
 from lifesearch_kit.tools import Tool, function_schema
 from lifesearch_kit.tools.blocklist import Blocklist, blocking
 from lifesearch_kit.tools.queries import with_queries
 from lifesearch_kit.tools.search import search_tool
 from lifesearch_kit.tools.search_replies import read_parts
 from lifesearch_kit.tools.snapshots import Snapshots
+from lifesearch_kit.tools.toolbox import Toolbox, open_toolbox, parse_tools
 
 RUBRICS = (Rubric(rubric_id="R1", criterion="Names it.", weight=1.0),)
 TASK = Task(task_id="t", language="en", domain="d", query="Q?", cutoff=date(2026, 3, 31), rubrics=RUBRICS)

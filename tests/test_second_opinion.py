@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from loopback import Loopback, completion
 
-from lifesearch_kit.chat import Chat
+from lifesearch_kit.chat.client import Chat
 from lifesearch_kit.errors import ChatError
+from lifesearch_kit.failures.second_opinion import opinion_messages, second_opinion
+from lifesearch_kit.judge.verdict import Verdict
 from lifesearch_kit.records import Report
-from lifesearch_kit.second_opinion import opinion_messages, second_opinion
 from lifesearch_kit.settings import JudgeSettings
-from lifesearch_kit.verdict import Verdict
 
 WORDS = "It had 15 berths on 2 May 2026."
 REPORT = Report(system="s", task_id="t", text=f"There were 14 berths in 2025. {WORDS}")

@@ -21,13 +21,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifesearch_kit import offline
-from lifesearch_kit.collect import run_agents
+from lifesearch_kit.collect.collect import run_agents
+from lifesearch_kit.collect.plan import plan_runs
+from lifesearch_kit.collect.store import Store
 from lifesearch_kit.errors import InputError, ToolError
 from lifesearch_kit.files import read_tasks
 from lifesearch_kit.paths import ROOT
-from lifesearch_kit.plan import plan_runs
 from lifesearch_kit.settings import SystemSettings, parse_settings
-from lifesearch_kit.store import Store
 from lifesearch_kit.tools import Tool, function_schema
 from lifesearch_kit.tools.fetch import fetch_tool
 from lifesearch_kit.tools.layout import show_page

@@ -11,10 +11,10 @@ from datetime import date
 
 import pytest
 
-from lifesearch_kit import store as store_module
+from lifesearch_kit.collect import store as store_module
+from lifesearch_kit.collect.store import Store, read_transcript
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import Judgment, Report
-from lifesearch_kit.store import Store, read_transcript
 from lifesearch_kit.transcripts import Step, Transcript
 
 
@@ -135,7 +135,7 @@ def test_damaged_files_are_named(tmp_path):
 WRITER = """
 import sys
 from lifesearch_kit.records import Judgment
-from lifesearch_kit.store import Store
+from lifesearch_kit.collect.store import Store
 store = Store(sys.argv[1])
 for number in range(100_000):
     store.add_judgments([Judgment(system=sys.argv[2], task_id="t", rubric_id=str(number), judge="j", satisfied=True)])

@@ -9,12 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lifesearch_kit import summaries
-from lifesearch_kit.agreement import rank_agreement
+from lifesearch_kit.agreement.agreement import rank_agreement
+from lifesearch_kit.agreement.judge_summaries import judge_interval_words, judge_summary, rank_words, reference_labels
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.frames import judgments_frame, labels_frame, reports_frame, rubrics_frame, tasks_frame
-from lifesearch_kit.hierarchical import hierarchical_intervals
-from lifesearch_kit.judge_summaries import judge_interval_words, judge_summary, rank_words, reference_labels
 from lifesearch_kit.provenance import (
     BASELINE_JUDGE,
     BASELINES,
@@ -24,6 +22,8 @@ from lifesearch_kit.provenance import (
 )
 from lifesearch_kit.records import Judgment, Label, Report, Rubric, Task
 from lifesearch_kit.results import Results
+from lifesearch_kit.scoring import summaries
+from lifesearch_kit.statistics.hierarchical import hierarchical_intervals
 
 EMPTY = Results(Path())
 RUBRICS = (Rubric(rubric_id="R1", criterion="One.", weight=0.6), Rubric(rubric_id="R2", criterion="Two.", weight=0.4))

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ttest_ind_from_stats
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.summary_intervals import SUMMARY_LIMITS, run_differences, run_intervals
+from lifesearch_kit.statistics.summary_intervals import SUMMARY_LIMITS, run_differences, run_intervals
 
 SYSTEMS = pd.DataFrame(
     {

@@ -12,9 +12,9 @@ from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
 
 from lifesearch_kit.errors import InputError, UnjudgedError
-from lifesearch_kit.permutation import holm, sign_flip_p_values, sign_flips
-from lifesearch_kit.rank_intervals import rank_intervals
-from lifesearch_kit.system_differences import pairwise_differences
+from lifesearch_kit.statistics.permutation import holm, sign_flip_p_values, sign_flips
+from lifesearch_kit.statistics.rank_intervals import rank_intervals
+from lifesearch_kit.statistics.system_differences import pairwise_differences
 
 STEADY = np.linspace(0.2, 0.6, 12)
 

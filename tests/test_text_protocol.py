@@ -14,14 +14,14 @@ from jsonschema import Draft202012Validator
 from loopback import Loopback, call, completion
 
 from lifesearch_kit import prompts
-from lifesearch_kit.agent import research
-from lifesearch_kit.chat import Chat
+from lifesearch_kit.agent.agent import research
+from lifesearch_kit.agent.text_actions import read_action, recover_report
+from lifesearch_kit.agent.text_protocol import TextProtocol, action_schema
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.collect.plan import plan_runs
 from lifesearch_kit.errors import ToolError
-from lifesearch_kit.plan import plan_runs
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import SystemSettings
-from lifesearch_kit.text_actions import read_action, recover_report
-from lifesearch_kit.text_protocol import TextProtocol, action_schema
 from lifesearch_kit.tools import Tool, function_schema
 from lifesearch_kit.tools.python import python_tool
 from lifesearch_kit.transcripts import Transcript

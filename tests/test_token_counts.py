@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifesearch_kit.token_counts import estimate_tokens
+from lifesearch_kit.chat.token_counts import estimate_tokens
 
 # Each with its count by the tokenizer of Qwen2.5; none of them was used to fit the estimate.
 ENGLISH = {

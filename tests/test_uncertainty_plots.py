@@ -17,10 +17,10 @@ from matplotlib.patches import Rectangle
 
 from lifesearch_kit import plots
 from lifesearch_kit.plots import fonts
-from lifesearch_kit.precision import benchmark_precision
-from lifesearch_kit.rank_intervals import rank_intervals
-from lifesearch_kit.system_differences import pairwise_differences
-from lifesearch_kit.variance import variance_components
+from lifesearch_kit.statistics.precision import benchmark_precision
+from lifesearch_kit.statistics.rank_intervals import rank_intervals
+from lifesearch_kit.statistics.system_differences import pairwise_differences
+from lifesearch_kit.statistics.variance import variance_components
 
 mpl.use("agg")
 NAMES = ["深度检索−甲", "D $5 and $6", "很长很长的系统名称（二〇二六年七月内部评测版本）第三号"]

@@ -11,9 +11,9 @@ from made_scores import nested_scores, scores_of, task_scores
 from scipy import stats
 
 from lifesearch_kit.errors import InputError, UnjudgedError
-from lifesearch_kit.hierarchical import hierarchical_intervals
-from lifesearch_kit.precision import benchmark_precision
-from lifesearch_kit.variance import variance_components
+from lifesearch_kit.statistics.hierarchical import hierarchical_intervals
+from lifesearch_kit.statistics.precision import benchmark_precision
+from lifesearch_kit.statistics.variance import variance_components
 
 # Two tasks, two runs each, two repeats each. Report means 0.3 0.5 | 0.6 0.9, task means 0.4 and 0.75.
 SMALL = np.array([[[0.2, 0.4], [0.4, 0.6]], [[0.6, 0.6], [0.8, 1.0]]])[None]

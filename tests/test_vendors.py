@@ -30,14 +30,14 @@ from vendor_server import (
     unchanged,
 )
 
-from lifesearch_kit.agent import research
-from lifesearch_kit.chat import Chat
-from lifesearch_kit.conversation import TAKEN_OUT
+from lifesearch_kit.agent.agent import research
+from lifesearch_kit.agent.conversation import TAKEN_OUT
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.chat.event_stream import read_stream
+from lifesearch_kit.chat.token_counts import estimate_tokens
 from lifesearch_kit.errors import ChatError
-from lifesearch_kit.event_stream import read_stream
 from lifesearch_kit.records import Report
 from lifesearch_kit.settings import SystemSettings
-from lifesearch_kit.token_counts import estimate_tokens
 from lifesearch_kit.tools import Tool, function_schema
 from lifesearch_kit.transcripts import Transcript
 

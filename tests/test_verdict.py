@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifesearch_kit.verdict import read_verdict
+from lifesearch_kit.judge.verdict import read_verdict
 
 YES = '{"satisfied": true, "reason": "Both fares are listed."}'
 NO = '{"satisfied": false, "reason": "No unit is given."}'

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.failures.worked_cases import check_cases, consistent_weights
 from lifesearch_kit.paths import ROOT
 from lifesearch_kit.results import load_results
-from lifesearch_kit.worked_cases import check_cases, consistent_weights
 
 
 def test_a_score_that_one_pair_of_sums_gives() -> None:

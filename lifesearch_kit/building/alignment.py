@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from markupsafe import Markup
 from rapidfuzz.distance import LCSseq
 
-from lifesearch_kit.odd_text import reveal
+from lifesearch_kit.views.odd_text import reveal
 
 Code = tuple[str, int, int, int, int]
 Change = Literal["kept", "removed", "added"]

@@ -10,17 +10,17 @@ from string import Template
 from typing import NamedTuple
 
 from lifesearch_kit import prompts
+from lifesearch_kit.agent.conversation import written_tokens
 from lifesearch_kit.building.reading import Reading, read_answer
 from lifesearch_kit.building.records import Decision, Query, Step
 from lifesearch_kit.building.settings import BuilderSettings
-from lifesearch_kit.chat import Chat
-from lifesearch_kit.conversation import written_tokens
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.chat.reply import Reply
+from lifesearch_kit.chat.usage import cost, total
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.fields import fingerprint
-from lifesearch_kit.reply import Reply
 from lifesearch_kit.terms import is_chinese
 from lifesearch_kit.text import encode
-from lifesearch_kit.usage import cost, total
 
 _ASKED_AGAIN = ("unparseable", "truncated", "breached")
 _COUNTED_HERE = "its tokens were counted here"

@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lifesearch_kit.accounting import Budget, Summary
 from lifesearch_kit.building.asking import Question, ask, question_of
 from lifesearch_kit.building.outcomes import intake
 from lifesearch_kit.building.records import Decision, FilterAnswer, Query, Step
 from lifesearch_kit.building.settings import BuilderSettings
 from lifesearch_kit.building.trail import Trail
-from lifesearch_kit.chat import Chat
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.collect.accounting import Budget, Summary
+from lifesearch_kit.collect.workers import Workers
 from lifesearch_kit.errors import ChatError
-from lifesearch_kit.prefix_order import PrefixOrder
-from lifesearch_kit.workers import Workers
+from lifesearch_kit.judge.prefix_order import PrefixOrder
 
 # So many requests of one step that the endpoint rejects, with none served between them: it rejects them all.
 _REJECTIONS = 12

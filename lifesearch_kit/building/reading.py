@@ -21,7 +21,7 @@ from lifesearch_kit.building.records import (
     Step,
 )
 from lifesearch_kit.building.rewriting import check_rewrite
-from lifesearch_kit.reply import Reply
+from lifesearch_kit.chat.reply import Reply
 from lifesearch_kit.text import canonical, fold
 
 _FENCE = re.compile(r"\A\s*(?:```|~~~)\w*[ \t]*\n(?P<inside>.*?)\n?\s*(?:```|~~~)\s*\Z", re.DOTALL)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from lifesearch_kit.building.alignment import diff_html, diff_text
 from lifesearch_kit.building.outcomes import Outcome
 from lifesearch_kit.building.records import STEPS, Decision
-from lifesearch_kit.html_templates import language_attribute
+from lifesearch_kit.views.html_templates import language_attribute
 
 _STYLE = "<style>.rewrites del{background:#ffdce0;color:#86181d}.rewrites ins{background:#cdffd8;color:#165c26}</style>"
 

@@ -19,7 +19,7 @@ from lifesearch_kit.building.selection import (
     write_selection,
 )
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.odd_text import reveal
+from lifesearch_kit.views.odd_text import reveal
 
 PAGE = 15
 _STORED = "stored"

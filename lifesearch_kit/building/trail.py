@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 
 from lifesearch_kit.building.records import Decision
+from lifesearch_kit.collect.store import Store
 from lifesearch_kit.redaction import redact_secrets
-from lifesearch_kit.store import Store
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS decisions (

@@ -11,9 +11,9 @@ from IPython.display import HTML
 from markupsafe import Markup
 
 from lifesearch_kit.errors import KitError
-from lifesearch_kit.html_templates import fill
-from lifesearch_kit.html_trees import html_tree
 from lifesearch_kit.labeling.pages import Press, Session
+from lifesearch_kit.views.html_templates import fill
+from lifesearch_kit.views.html_trees import html_tree
 
 _SCRIPT = Path(__file__).resolve().parent.parent / "templates" / "desk.js"
 

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.evidence import passages
+from lifesearch_kit.failures.evidence import passages
 from lifesearch_kit.fields import fingerprint
 from lifesearch_kit.labeling.blinding import report_code
 from lifesearch_kit.records import REPORT_KEY, Report, Rubric, Task, subject_fingerprint
-from lifesearch_kit.report_html import Highlight
 from lifesearch_kit.terms import key_terms
+from lifesearch_kit.views.report_html import Highlight
 
 MOST_PASSAGES = 3
 _FEWEST_TERMS = 2

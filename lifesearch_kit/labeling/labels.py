@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import field_validator
 
 from lifesearch_kit.fields import Id
-from lifesearch_kit.html_templates import fill, language_of
 from lifesearch_kit.labeling.answer_files import Answer, AnswerFile, latest, now
 from lifesearch_kit.labeling.items import LabelItem, personal_order
 from lifesearch_kit.labeling.pages import Press, shown_item, verdict_word
 from lifesearch_kit.rows import VERDICT_WORDS
 from lifesearch_kit.text import fold
+from lifesearch_kit.views.html_templates import fill, language_of
 
 ITEM_KEY = ("task_id", "rubric_id", "report")
 ANSWERS = "answers"

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from markupsafe import Markup
 
-from lifesearch_kit.html_templates import language_of
 from lifesearch_kit.labeling.items import LabelItem, named_passages
 from lifesearch_kit.records import Report, Task
-from lifesearch_kit.report_html import ReportHtml, report_html
+from lifesearch_kit.views.html_templates import language_of
+from lifesearch_kit.views.report_html import ReportHtml, report_html
 
 # Headings of a report come below the page's own.
 _REPORT_HEADING = 4

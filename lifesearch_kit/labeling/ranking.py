@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lifesearch_kit.html_templates import fill, language_of
 from lifesearch_kit.labeling.answer_files import AnswerFile, latest, now
 from lifesearch_kit.labeling.pages import Press, shown_plain
 from lifesearch_kit.labeling.ranking_sets import (
@@ -18,6 +17,7 @@ from lifesearch_kit.labeling.ranking_sets import (
     personal_sets,
     ranking_file,
 )
+from lifesearch_kit.views.html_templates import fill, language_of
 
 
 class RankingSession:

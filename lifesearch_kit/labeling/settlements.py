@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lifesearch_kit.annotators import MEAN_PAIRWISE, PAIR, annotator_summary
+from lifesearch_kit.agreement.annotators import MEAN_PAIRWISE, PAIR, annotator_summary
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import Id
 from lifesearch_kit.files import read_labels, write_jsonl

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lifesearch_kit.html_templates import fill, language_of
 from lifesearch_kit.labeling.answer_files import AnswerFile, latest, now
 from lifesearch_kit.labeling.gathered import Disagreement, Study
 from lifesearch_kit.labeling.labels import ITEM_KEY, VERDICTS
 from lifesearch_kit.labeling.pages import Press, shown_item, verdict_word
 from lifesearch_kit.labeling.settlements import Settlement, agreement_words, settlement_file
+from lifesearch_kit.views.html_templates import fill, language_of
 
 
 class SettlingSession:

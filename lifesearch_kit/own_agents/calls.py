@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from lifesearch_kit.agent.tool_calls import ToolCall, run_calls
 from lifesearch_kit.errors import ChatError, ChatErrorKind, ToolError
 from lifesearch_kit.text import replace_lone_surrogates
-from lifesearch_kit.tool_calls import ToolCall, run_calls
 from lifesearch_kit.tools import Tool
 from lifesearch_kit.transcripts import Step, ToolResult
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lifesearch_kit.agent import final_status, opened
+from lifesearch_kit.agent.agent import final_status, opened
+from lifesearch_kit.chat.reply import Reply
 from lifesearch_kit.errors import ChatError
 from lifesearch_kit.fields import Amount, Count, Notes
 from lifesearch_kit.own_agents import process
@@ -24,7 +25,6 @@ from lifesearch_kit.own_agents.functions import AgentFunction, load_function, to
 from lifesearch_kit.own_agents.settings import OwnAgent
 from lifesearch_kit.records import Record, Report, ReportStatus, Task
 from lifesearch_kit.redaction import redact_secrets
-from lifesearch_kit.reply import Reply
 from lifesearch_kit.rows import Row, fault
 from lifesearch_kit.text import repair
 from lifesearch_kit.tools import Tool

@@ -12,7 +12,7 @@ from matplotlib.patheffects import withStroke
 from lifesearch_kit.plots.intervals import interval_ends
 from lifesearch_kit.plots.labels import label_points, wrap
 from lifesearch_kit.plots.style import EDGE, Look, finish, new_axes
-from lifesearch_kit.ranking import efficient_frontier
+from lifesearch_kit.scoring.ranking import efficient_frontier
 
 
 def score_against(

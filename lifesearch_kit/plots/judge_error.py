@@ -9,11 +9,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from lifesearch_kit.judge_error import ALL_SYSTEMS, COMBINED, HELD, PREDICTION_POWERED, RAW, ROGAN_GLADEN
-from lifesearch_kit.judge_linking import JudgeLink
+from lifesearch_kit.judge_error.corrected_scores import (
+    ALL_SYSTEMS,
+    COMBINED,
+    HELD,
+    PREDICTION_POWERED,
+    RAW,
+    ROGAN_GLADEN,
+)
+from lifesearch_kit.judge_error.linking import JudgeLink
 from lifesearch_kit.plots.labels import label_points, wrap
 from lifesearch_kit.plots.style import EDGE, Look, finish, new_axes
-from lifesearch_kit.resampling import expanded_percentiles
+from lifesearch_kit.statistics.resampling import expanded_percentiles
 
 # Colours that colour-blind readers can tell apart, and a marker each.
 _METHODS = {

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lifesearch_kit.measures import clustered_interval
+from lifesearch_kit.agreement.measures import clustered_interval
 from lifesearch_kit.records import WEIGHT_STEP
 
 FEWEST_RUBRICS, MOST_RUBRICS = 11, 34

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from lifesearch_kit.checks import check_of
+from lifesearch_kit.collect.recorded_files import JUDGMENTS, REPORTS, read_judgments_with_judges
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import read_reports, read_tasks
-from lifesearch_kit.recorded_files import JUDGMENTS, REPORTS, read_judgments_with_judges
+from lifesearch_kit.judge.checks import check_of
 from lifesearch_kit.records import JUDGMENT_KEY, Rubric, Task
 from lifesearch_kit.rows import PathLike
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lifesearch_kit.task_screening import EASY, HARD
+from lifesearch_kit.statistics.task_screening import EASY, HARD
 
 _KEY = ["task_id", "rubric_id"]
 

@@ -32,18 +32,18 @@ from typing import Any
 import openai
 
 from lifesearch_kit import prompts
-from lifesearch_kit.agent import SYSTEM_PROMPT, research
-from lifesearch_kit.agent_loop import Loop
-from lifesearch_kit.chat import Chat
-from lifesearch_kit.checkpoints import Checkpoint, FinishedStep
-from lifesearch_kit.collect import run_agents
-from lifesearch_kit.plan import plan_runs
+from lifesearch_kit.agent.agent import SYSTEM_PROMPT, research
+from lifesearch_kit.agent.checkpoints import Checkpoint, FinishedStep
+from lifesearch_kit.agent.loop import Loop
+from lifesearch_kit.agent.tool_calls import ToolCallsProtocol
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.chat.reply import read_reply
+from lifesearch_kit.collect.collect import run_agents
+from lifesearch_kit.collect.plan import plan_runs
+from lifesearch_kit.collect.store import Store
 from lifesearch_kit.records import Rubric, Task
-from lifesearch_kit.reply import read_reply
 from lifesearch_kit.settings import SystemSettings
-from lifesearch_kit.store import Store
 from lifesearch_kit.text import encode
-from lifesearch_kit.tool_calls import ToolCallsProtocol
 from lifesearch_kit.tools import Tool, function_schema
 from lifesearch_kit.tools.fetch import fetch_tool
 from lifesearch_kit.transcripts import ToolResult

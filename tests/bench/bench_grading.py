@@ -12,13 +12,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from lifesearch_kit.collect import grade
+from lifesearch_kit.collect.collect import grade
+from lifesearch_kit.collect.plan import plan_checks
+from lifesearch_kit.collect.store import Store
 from lifesearch_kit.endpoint_addresses import OFFLINE
 from lifesearch_kit.formats.deep_research_bench import read_deep_research_bench
-from lifesearch_kit.plan import plan_checks
 from lifesearch_kit.report_files import read_report_files
 from lifesearch_kit.settings import JudgeSettings
-from lifesearch_kit.store import Store
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_real_reports import BENCH, REPORTS

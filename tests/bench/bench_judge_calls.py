@@ -22,12 +22,12 @@ import time
 
 import openai
 
-from lifesearch_kit.checks import judge_messages
-from lifesearch_kit.collect import grade
-from lifesearch_kit.plan import plan_checks
+from lifesearch_kit.collect.collect import grade
+from lifesearch_kit.collect.plan import plan_checks
+from lifesearch_kit.collect.store import Store
+from lifesearch_kit.judge.checks import judge_messages
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
-from lifesearch_kit.store import Store
 
 SERVER = """
 import json

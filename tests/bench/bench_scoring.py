@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from lifesearch_kit.errors import InputWarning
-from lifesearch_kit.hierarchical import hierarchical_intervals
-from lifesearch_kit.scoring import report_scores, system_scores
-from lifesearch_kit.system_differences import pairwise_differences
+from lifesearch_kit.scoring.scores import report_scores, system_scores
+from lifesearch_kit.statistics.hierarchical import hierarchical_intervals
+from lifesearch_kit.statistics.system_differences import pairwise_differences
 
 SYSTEMS, RUNS, TASKS, RUBRICS, JUDGMENTS, TARGET = 12, 3, 203, 4014, 144_491, 0.1
 

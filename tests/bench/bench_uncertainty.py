@@ -15,11 +15,11 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from lifesearch_kit.hierarchical import hierarchical_intervals
-from lifesearch_kit.precision import benchmark_precision
-from lifesearch_kit.rank_intervals import rank_intervals
-from lifesearch_kit.system_differences import pairwise_differences
-from lifesearch_kit.variance import variance_components
+from lifesearch_kit.statistics.hierarchical import hierarchical_intervals
+from lifesearch_kit.statistics.precision import benchmark_precision
+from lifesearch_kit.statistics.rank_intervals import rank_intervals
+from lifesearch_kit.statistics.system_differences import pairwise_differences
+from lifesearch_kit.statistics.variance import variance_components
 
 SYSTEMS, TASKS, RUNS, RESAMPLES, TARGET, MEMORY = 12, 203, 3, 10_000, 2.0, 500
 
