@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from lifesearch_kit.errors import InputError, InputWarning
+from lifesearch_kit.paths import replacing
 from lifesearch_kit.records import (
     JUDGMENT_KEY,
     LABEL_KEY,
@@ -147,17 +147,13 @@ def write_json_rows(path: PathLike, rows: Iterable[Mapping[str, Any]]) -> None:
     InputError
         When an object holds what JSON cannot say, such as NaN; then the file stays as it was.
     """
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(target.name + ".part")
-    with temporary.open("wb") as file:
+    with replacing(path) as temporary, temporary.open("wb") as file:
         for number, row in enumerate(rows, start=1):
             try:
                 line = json.dumps(row, ensure_ascii=False, allow_nan=False)
             except ValueError as error:
                 raise InputError(f"{path}:{number}: cannot be written as JSON ({error}); write null there") from None
             file.write(replace_lone_surrogates(line)[0].encode() + b"\n")
-    temporary.replace(target)
 
 
 def validated(

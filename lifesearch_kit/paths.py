@@ -1,9 +1,11 @@
-"""Where things lie: paths are meant from the checkout's root, whatever the working directory is."""
+"""Where things lie, from the checkout's root whatever the working directory is, and files replaced in one step."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from lifesearch_kit.errors import InputError
@@ -48,6 +50,19 @@ def make_folder(folder: Path, setting: str) -> None:
         blocking = next((one for one in (folder, *folder.parents) if os.path.isfile(one)), None)
         reason = f"{blocking} is a file" if blocking else getattr(error, "strerror", None) or str(error)
         raise InputError(f"{folder}: no folder can be made there ({reason}); correct `{setting}`") from None
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a place beside a file to write to, which takes the file's own in one step once all is written.
+
+    The folder is made where it is absent. Where writing fails, the file stays as it was.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(target.name + ".part")
+    yield temporary
+    temporary.replace(target)
 
 
 def plain_name(name: str, what: str) -> str:

@@ -21,12 +21,7 @@ Language = Literal["zh", "en"]
 RubricType = Literal["Objective", "Subjective"]
 Necessity = Literal["Explicit", "Implicit"]
 Priority = Literal["Must Have", "Nice to Have"]
-ReportStatus = Literal[
-    "answered", "truncated", "asked_back", "empty", "refused", "step_limit", "token_limit", "time_limit", "cost_limit"
-]
-JudgmentStatus = Literal["ok", "unparseable", "truncated", "refused", "error"]
-
-DOMAINS = (
+Domain = Literal[
     "Company & competitor",
     "Academic & professional",
     "Financial markets",
@@ -34,8 +29,15 @@ DOMAINS = (
     "Industry news & trends",
     "Technical tools",
     "Everyday facts",
-)
+]
+ReportStatus = Literal[
+    "answered", "truncated", "asked_back", "empty", "refused", "step_limit", "token_limit", "time_limit", "cost_limit"
+]
+JudgmentStatus = Literal["ok", "unparseable", "truncated", "refused", "error"]
+
+DOMAINS: tuple[Domain, ...] = get_args(Domain)
 WEIGHT_STEP = 0.1
+Key = tuple[Any, ...]
 REPORT_KEY = ("system", "task_id", "run")
 JUDGMENT_KEY = (*REPORT_KEY, "rubric_id", "judge", "repeat")
 LABEL_KEY = (*REPORT_KEY, "rubric_id", "annotator")

@@ -62,8 +62,20 @@ def read_rows(path: PathLike) -> tuple[list[Row], list[str]]:
         raise InputError(f"{path}: {what}")
     if source.suffix not in readers:
         raise InputError(f"{path}: the ending {source.suffix!r} is not known; use .jsonl, .json or .csv")
+    found = list(readers[source.suffix](read_text(path), str(path)))
+    return [row for row in found if isinstance(row, Row)], [fault for fault in found if isinstance(fault, str)]
+
+
+def read_text(path: PathLike) -> str:
+    """Read a file as UTF-8, with or without the mark that some programs put first.
+
+    Raises
+    ------
+    InputError
+        When the file is absent, cannot be read, or is no UTF-8.
+    """
     try:
-        text = source.read_bytes().decode("utf-8-sig")
+        return Path(path).read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; check the path") from None
     except OSError as error:
@@ -72,8 +84,6 @@ def read_rows(path: PathLike) -> tuple[list[Row], list[str]]:
         line = error.object[: error.start].count(b"\n") + 1
         byte = error.object[error.start]
         raise InputError(f"{path}:{line}: byte {byte:#04x} is no UTF-8; save the file as UTF-8") from None
-    found = list(readers[source.suffix](text, str(path)))
-    return [row for row in found if isinstance(row, Row)], [fault for fault in found if isinstance(fault, str)]
 
 
 def json_lines(text: str, path: str) -> Iterator[Row | str]:

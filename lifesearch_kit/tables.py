@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.paths import replacing
 from lifesearch_kit.rows import PathLike, Row, read_rows
 
 UNDEFINED = "undefined"
@@ -111,10 +112,8 @@ def write_table(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
         json.loads(content, parse_constant=_refuse_constant)
     else:
         raise InputError(f"{target}: the ending {target.suffix!r} is not known; use .csv or .json")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(target.name + ".part")
-    temporary.write_bytes(content.encode())
-    temporary.replace(target)
+    with replacing(target) as temporary:
+        temporary.write_bytes(content.encode())
     return target
 
 

@@ -1,4 +1,4 @@
-"""Repairs of text at the edges: half characters, invisible marks, odd spellings of fixed words."""
+"""Text at the edges: half characters, invisible marks, odd spellings of fixed words; places in a text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,21 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+class Span(NamedTuple):
+    """Where in a text something was found, and the words."""
+
+    start: int
+    end: int
+    quote: str
 
 
 def replace_lone_surrogates(text: str) -> tuple[str, int]:

@@ -11,16 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from lifesearch_kit.agreement.agreement import (
-    accuracy,
-    annotator_agreement,
-    clustered_interval,
-    cohen_kappa,
-    judge_agreement,
-    mean_defined,
-    rank_agreement,
-)
+from lifesearch_kit.agreement.annotators import annotator_agreement
+from lifesearch_kit.agreement.judge_agreement import judge_agreement
+from lifesearch_kit.agreement.measures import accuracy, cohen_kappa, mean_defined
+from lifesearch_kit.agreement.rank_measures import rank_agreement
 from lifesearch_kit.errors import InputError
+from lifesearch_kit.statistics.clustered_shares import clustered_interval
 
 
 def test_kappa_by_hand() -> None:

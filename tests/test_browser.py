@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from chromium import chromium, needs_chromium
 from matplotlib.figure import Figure
 from nbformat import v4, write
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from lifesearch_kit.execution import Outcome
 from lifesearch_kit.index_page import render_notebook, write_index
 from lifesearch_kit.plots import save_figure
 from lifesearch_kit.records import Judgment, Report, Rubric, Task
-from lifesearch_kit.views.views import report_view
+from lifesearch_kit.views.notebook_views import report_view
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-QUIET = [
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 ATTACK = '<script>window.hit = 1</script><img src="x" onerror="window.hit = 1"><svg onload="window.hit = 1">'
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian's package: chromium)")
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
@@ -71,11 +62,8 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser():
-    arguments = [*QUIET, *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else [])]
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from typing import get_args
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -26,7 +25,7 @@ from lifesearch_kit.building.known import (
 )
 from lifesearch_kit.building.outcomes import NOTICE, Outcome, building_notice, outcomes
 from lifesearch_kit.building.queries import read_queries
-from lifesearch_kit.building.records import Decision, Domain, DomainAnswer, FilterAnswer, RewriteAnswer
+from lifesearch_kit.building.records import Decision, DomainAnswer, FilterAnswer, RewriteAnswer
 from lifesearch_kit.building.refinement import check_refinements, read_refinements
 from lifesearch_kit.building.rewriting import check_rewrite
 from lifesearch_kit.building.selection import balance, read_selection, selection_table
@@ -163,10 +162,6 @@ def test_the_balance_is_drawn_as_counted():
     assert len(axes) == 3
     assert [bar.get_width() for bar in axes[1].patches[:2]] == [0, 1]
     plt.close("all")
-
-
-def test_the_domains_are_the_benchmarks():
-    assert get_args(Domain) == DOMAINS
 
 
 def test_the_demo_holds_what_it_says():

@@ -100,7 +100,7 @@ def test_an_empty_cell_is_an_empty_query(tmp_path):
         ),
         ("q.jsonl", '{"query_id": "", "query": "x"}\n', "q.jsonl:1: field 'query_id': \"\" is blank"),
         ("q.csv", "text\nWhat?\n", "q.csv:2: field 'query': is missing; rename 'text'?"),
-        ("q.txt", "first\nsecond \xff\n".encode("latin-1"), "q.txt:2: is no UTF-8"),
+        ("q.txt", "first\nsecond \xff\n".encode("latin-1"), "q.txt:2: byte 0xff is no UTF-8"),
         ("q.txt", "\n\n", "holds no query"),
         ("q.xlsx", "x", "the ending '.xlsx' is not known"),
     ],

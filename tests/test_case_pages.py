@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from chromium import chromium, needs_chromium
 from made_cases import ATTACK, HOSTILE, judge, make_report, make_task, make_transcript, write_run
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from lifesearch_kit.failures.modes import failure_modes
 from lifesearch_kit.frames import judgments_frame, reports_frame, rubrics_frame, tasks_frame
@@ -20,27 +19,16 @@ from lifesearch_kit.results import Results, load_results
 from lifesearch_kit.views.case_pages import write_case_page
 from lifesearch_kit.views.run_page import write_run_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-QUIET = [
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SECONDS_TO_OPEN = 2.0
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian's package: chromium)")
+pytestmark = needs_chromium
 
 Opener = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    arguments = [*QUIET, *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else [])]
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

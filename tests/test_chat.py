@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import NO_USAGE, Loopback, call, completion, serving
 
-from lifesearch_kit.chat.client import Chat, Reply, Usage, cost
+from lifesearch_kit.chat.client import Chat
 from lifesearch_kit.chat.endpoint_errors import explain
 from lifesearch_kit.chat.endpoint_faults import Fault
-from lifesearch_kit.chat.reply import read_reply
-from lifesearch_kit.chat.usage import read_usage
+from lifesearch_kit.chat.reply import Reply, read_reply
+from lifesearch_kit.chat.usage import Usage, cost, read_usage
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.settings import JudgeSettings, ModelSettings, SystemSettings
 from lifesearch_kit.text import repair

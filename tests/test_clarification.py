@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifesearch_kit.failures.clarification import asks_back
+from lifesearch_kit.agent.clarification import asks_back
 
 ASKING = [
     "Could you please clarify which company you mean? There are two firms of that name.",

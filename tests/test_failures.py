@@ -14,7 +14,7 @@ from lifesearch_kit.failures.evidence import closest_passage, passages
 from lifesearch_kit.failures.missing import absent_details
 from lifesearch_kit.failures.modes import MODES, failure_modes, failure_rates
 from lifesearch_kit.failures.temporal import asked_dates, is_about_cutoff, later_dates
-from lifesearch_kit.scoring.scores import report_scores
+from lifesearch_kit.scoring.report_scores import report_scores
 
 CUTOFF = date(2026, 3, 31)
 CRITERIA = {

@@ -18,7 +18,8 @@ from lifesearch_kit.files import read_reports, read_tasks
 from lifesearch_kit.frames import judgments_frame
 from lifesearch_kit.judge.checks import Check
 from lifesearch_kit.judge.flip_rates import SAME_AGAIN, compared_verdicts, flip_rates
-from lifesearch_kit.judge.robustness import TRANSFORMATIONS, transformed_reports, transformed_system
+from lifesearch_kit.judge.robustness import transformed_reports, transformed_system
+from lifesearch_kit.judge.transformations import TRANSFORMATIONS
 from lifesearch_kit.paths import resolve
 from lifesearch_kit.records import Judgment, Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings

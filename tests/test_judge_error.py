@@ -15,7 +15,6 @@ from verdict_signs import judgments_of_signs
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.judge_error.corrected_scores import (
-    ALL_SYSTEMS,
     COMBINED,
     FEWEST_LABELLED_TASKS,
     PREDICTION_POWERED,
@@ -31,6 +30,7 @@ from lifesearch_kit.judge_error.estimators import (
     raw_score,
     rogan_gladen,
 )
+from lifesearch_kit.judge_error.sums import ALL_SYSTEMS
 
 KEY = ["system", "task_id", "run", "rubric_id"]
 CORRECTIONS = [PREDICTION_POWERED, ROGAN_GLADEN]

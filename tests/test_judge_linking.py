@@ -15,16 +15,10 @@ from hypothesis import strategies as st
 
 from lifesearch_kit import plots
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.judge_error.corrected_scores import (
-    ALL_SYSTEMS,
-    COMBINED,
-    HELD,
-    PREDICTION_POWERED,
-    RAW,
-    ROGAN_GLADEN,
-)
+from lifesearch_kit.judge_error.corrected_scores import COMBINED, HELD, PREDICTION_POWERED, RAW, ROGAN_GLADEN
 from lifesearch_kit.judge_error.linking import FEWEST_LINKED_TASKS, JudgeLink, link_judges, linked_scores
 from lifesearch_kit.judge_error.orders import judge_rankings, order_changes, shared_scores
+from lifesearch_kit.judge_error.sums import ALL_SYSTEMS
 
 mpl.use("agg")
 

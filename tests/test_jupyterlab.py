@@ -13,20 +13,20 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from chromium import chromium, needs_chromium
 from made_cases import write_run
 from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from lifesearch_kit.paths import FIGURES, NOTEBOOKS, ROOT
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PROFILE = "jupyterlab-test"
 MINUTE = 60_000  # milliseconds
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian's package: chromium)"),
+    needs_chromium,
 ]
 
 
@@ -100,9 +100,7 @@ def _run_all(page: Page) -> None:
 
 
 def test_notebook_07_runs_shows_its_views_and_filters(address: str) -> None:
-    arguments = ["--disable-gpu", *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else [])]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.set_default_timeout(MINUTE)
         page.goto(address)
@@ -133,4 +131,3 @@ def test_notebook_07_runs_shows_its_views_and_filters(address: str) -> None:
         cases.locator("#chosen-filters").click()
         cases.select_option("#filter-system", "B")
         expect(cases.locator("#count")).to_have_text("4 of 8 reports")
-        browser.close()

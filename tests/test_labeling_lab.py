@@ -11,7 +11,8 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from lab import CHROMIUM, chromium, lab, open_notebook, run_cell
+from chromium import chromium, needs_chromium
+from lab import lab, open_notebook, run_cell
 from made_cases import ATTACK
 from made_studies import label_all, made_reports, made_tasks
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -23,7 +24,7 @@ from lifesearch_kit.paths import NOTEBOOKS
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian's package: chromium)"),
+    needs_chromium,
 ]
 # The notebook's code cells, by number.
 PREPARE, LABEL, SETTLE, REFERENCE, RANK, RANKINGS = range(4), 4, 6, 7, 8, 9

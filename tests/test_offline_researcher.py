@@ -15,8 +15,8 @@ import pytest
 from test_offline_web import page, web_of
 
 from lifesearch_kit import offline
+from lifesearch_kit.agent.clarification import asks_back
 from lifesearch_kit.errors import ToolError
-from lifesearch_kit.failures.clarification import asks_back
 from lifesearch_kit.offline.evidence import Scorer, collect_evidence
 from lifesearch_kit.offline.features import length
 from lifesearch_kit.offline.names import names_in, shared_names

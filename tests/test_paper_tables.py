@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lifesearch_kit.agreement.agreement import rank_agreement
+from lifesearch_kit.agreement.rank_measures import rank_agreement
 from lifesearch_kit.paths import ROOT
 from lifesearch_kit.records import DOMAINS
 from lifesearch_kit.results import Results, load_results

@@ -126,7 +126,7 @@ def test_tasks_are_drawn_from_worst_to_best_and_the_rest_is_counted() -> None:
 
 
 def test_screened_tasks_can_be_drawn_and_saved(tmp_path) -> None:
-    from lifesearch_kit.scoring.scores import report_scores
+    from lifesearch_kit.scoring.report_scores import report_scores
 
     rubrics, judgments = judged({"a": ["+-", "--"], "b": ["++", "++"]})
     screening = screen_tasks(report_scores(rubrics, judgments), rubric_items(rubrics, judgments))

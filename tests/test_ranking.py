@@ -10,7 +10,7 @@ import pytest
 
 from lifesearch_kit.results import Results
 from lifesearch_kit.scoring import ranking
-from lifesearch_kit.scoring.scores import report_scores
+from lifesearch_kit.scoring.report_scores import report_scores
 
 TASKS = [f"t{number}" for number in range(10)]
 RUBRICS = pd.DataFrame({"task_id": TASKS, "rubric_id": "R1", "weight": 1.0, "language": "en", "domain": "D"})

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.judge.checks import judge_messages
-from lifesearch_kit.judge.robustness import TRANSFORMATIONS, split_system, transformed_reports, transformed_system
-from lifesearch_kit.judge.transformations import ZERO_WIDTH_SPACE
+from lifesearch_kit.judge.robustness import split_system, transformed_reports, transformed_system
+from lifesearch_kit.judge.transformations import TRANSFORMATIONS, ZERO_WIDTH_SPACE
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.terms import is_chinese

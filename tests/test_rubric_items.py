@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.scoring.scores import report_scores
+from lifesearch_kit.scoring.report_scores import report_scores
 from lifesearch_kit.statistics.rubric_items import item_words, rubric_items
 from lifesearch_kit.statistics.task_screening import EASY, HARD, screen_tasks
 from lifesearch_kit.tables import write_table

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifesearch_kit.errors import InputError, InputWarning, UnjudgedError
-from lifesearch_kit.scoring.scores import group_scores, report_scores, run_scores, system_scores, unsettled_pairs
+from lifesearch_kit.scoring.report_scores import report_scores
+from lifesearch_kit.scoring.scores import group_scores, run_scores, system_scores, unsettled_pairs
 
 COUNTS = ["passed", "rubrics", "unjudged"]
 

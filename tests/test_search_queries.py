@@ -17,6 +17,7 @@ from loopback import Loopback, call, completion
 from lifesearch_kit.collect.collect import run_agents
 from lifesearch_kit.collect.plan import plan_runs
 from lifesearch_kit.collect.store import Store, read_transcript
+from lifesearch_kit.collect.toolbox import Toolbox, open_toolbox, parse_tools
 from lifesearch_kit.errors import ToolError
 from lifesearch_kit.records import Rubric, Task
 from lifesearch_kit.settings import SystemSettings
@@ -26,7 +27,6 @@ from lifesearch_kit.tools.queries import with_queries
 from lifesearch_kit.tools.search import search_tool
 from lifesearch_kit.tools.search_replies import read_parts
 from lifesearch_kit.tools.snapshots import Snapshots
-from lifesearch_kit.tools.toolbox import Toolbox, open_toolbox, parse_tools
 
 RUBRICS = (Rubric(rubric_id="R1", criterion="Names it.", weight=1.0),)
 TASK = Task(task_id="t", language="en", domain="d", query="Q?", cutoff=date(2026, 3, 31), rubrics=RUBRICS)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lifesearch_kit.agreement.agreement import rank_agreement
-from lifesearch_kit.agreement.judge_summaries import judge_interval_words, judge_summary, rank_words, reference_labels
+from lifesearch_kit.agreement.judge_summaries import judge_interval_words, judge_summary, rank_words
+from lifesearch_kit.agreement.rank_measures import rank_agreement
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.frames import judgments_frame, labels_frame, reports_frame, rubrics_frame, tasks_frame
 from lifesearch_kit.provenance import (
@@ -21,6 +21,7 @@ from lifesearch_kit.provenance import (
     provenance_notice,
 )
 from lifesearch_kit.records import Judgment, Label, Report, Rubric, Task
+from lifesearch_kit.reference_labels import reference_labels
 from lifesearch_kit.results import Results
 from lifesearch_kit.scoring import summaries
 from lifesearch_kit.statistics.hierarchical import hierarchical_intervals

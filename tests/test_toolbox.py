@@ -16,11 +16,11 @@ from loopback import Loopback, call, completion
 from lifesearch_kit.collect.collect import run_agents
 from lifesearch_kit.collect.plan import plan_runs
 from lifesearch_kit.collect.store import Store, read_transcript
+from lifesearch_kit.collect.toolbox import Toolbox, open_toolbox, parse_tools
 from lifesearch_kit.errors import InputError, ToolError
 from lifesearch_kit.records import Rubric, Task
 from lifesearch_kit.settings import SystemSettings
 from lifesearch_kit.tools import Tool, function_schema, tools_for
-from lifesearch_kit.tools.toolbox import Toolbox, open_toolbox, parse_tools
 
 WEB = "data/demo/web/pages.jsonl"
 TODAY = date(2026, 10, 15)

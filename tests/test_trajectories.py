@@ -12,7 +12,7 @@ from test_real_reports import REAL
 
 from lifesearch_kit.agent.trajectories import read_trajectories
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.views.views import transcript_view
+from lifesearch_kit.views.notebook_views import transcript_view
 
 FILE = REAL / "webdancer_trajectories" / "sample_traj.jsonl"
 

@@ -15,7 +15,7 @@ from lifesearch_kit.frames import judgments_frame, reports_frame, rubrics_frame
 from lifesearch_kit.records import Judgment, Label, Report, Rubric, Task
 from lifesearch_kit.scoring.report_scores import report_scores
 from lifesearch_kit.transcripts import Step, ToolResult, Transcript
-from lifesearch_kit.views.views import report_view, transcript_view
+from lifesearch_kit.views.notebook_views import report_view, transcript_view
 
 ATTACK = '<script>alert("x")</script><img src=x onerror=alert(1)>'
 

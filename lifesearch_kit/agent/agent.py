@@ -8,12 +8,13 @@ from datetime import date
 
 from lifesearch_kit import prompts
 from lifesearch_kit.agent.checkpoints import Checkpoint
+from lifesearch_kit.agent.clarification import asks_back
 from lifesearch_kit.agent.loop import Loop
 from lifesearch_kit.agent.text_protocol import TextProtocol
 from lifesearch_kit.agent.tool_calls import LAST_TURN_PROMPT, ToolCallsProtocol
-from lifesearch_kit.chat.client import Chat, Reply
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.chat.reply import Reply
 from lifesearch_kit.errors import ChatError
-from lifesearch_kit.failures.clarification import asks_back
 from lifesearch_kit.records import Report, ReportStatus, Task
 from lifesearch_kit.settings import SystemSettings
 from lifesearch_kit.tools import Tool

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from lifesearch_kit.chat.token_counts import estimate_tokens
 from lifesearch_kit.text import encode
 
 TAKEN_OUT = "(This result was taken out to make room. Call the tool again if you still need it.)"
@@ -64,20 +63,3 @@ class Conversation:
         self.messages[place] = after
         del self._encoded[id(before)]
         self._encoded[id(after)] = encode(after)
-
-
-def written_tokens(message: Mapping[str, Any]) -> int:
-    """Tokens of a message by the local counter: its texts, reasoning that is shown, and tool calls; an estimate."""
-    return sum(estimate_tokens(text) for text in _texts(message))
-
-
-def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, part in value.items():
-            if name not in ("role", "type", "id", "tool_call_id"):
-                yield from _texts(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part)

@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from lifesearch_kit.agent.checkpoints import Checkpoint, FinishedStep
-from lifesearch_kit.agent.conversation import Conversation, written_tokens
+from lifesearch_kit.agent.conversation import Conversation
 from lifesearch_kit.agent.progress import Progress
 from lifesearch_kit.agent.text_protocol import TextProtocol
 from lifesearch_kit.agent.tool_calls import ToolCallsProtocol, Turn, run_calls
-from lifesearch_kit.chat.client import Chat, Reply
+from lifesearch_kit.chat.asking import known_usage
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.chat.reply import Reply
 from lifesearch_kit.errors import ChatError
 from lifesearch_kit.records import Report, ReportStatus, Task
 from lifesearch_kit.settings import SystemSettings
@@ -79,11 +81,12 @@ class Loop:
         try:
             # The last turn is bounded by the endpoint's own time-out alone.
             async with asyncio.timeout(None if last else max(self.system.max_seconds - self.elapsed, 0.001)):
-                reply = self._with_usage(await self._decide(last))
+                reply = await self._decide(last)
         except TimeoutError:
             self.timed_out = True
             self.notes.append(f"a decision behind step {len(self.progress.replies)} was given up as the time was over")
             return
+        reply = replace(reply, usage=known_usage(reply, self.conversation.messages))
         started = time.perf_counter()
         turn = self.protocol.read(reply, last=last)
         results = [] if last else await run_calls(turn.calls, self.tools)
@@ -117,15 +120,6 @@ class Loop:
         self.conversation.add(turn.told)
         self.progress.add(turn, done)
         self.ended, self.met = last or not (turn.calls or turn.told), done.limit
-
-    def _with_usage(self, reply: Reply) -> Reply:
-        """The reply with its tokens counted here where the endpoint reported no usage at all."""
-        usage = reply.usage
-        if (usage.input_tokens, usage.output_tokens) != (None, None):
-            return reply
-        given = sum(written_tokens(message) for message in self.conversation.messages)
-        counted = replace(usage, input_tokens=given, output_tokens=written_tokens(reply.message), estimated=True)
-        return replace(reply, usage=counted)
 
     def require_tools(self, calls: int) -> None:
         """Give the run up where a tool was called so often at least and its service failed every time."""

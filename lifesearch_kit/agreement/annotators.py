@@ -16,6 +16,7 @@ from lifesearch_kit.agreement.rater_measures import (
 )
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import LABEL_KEY
+from lifesearch_kit.reference_labels import refuse_stale
 
 PAIR, MEAN_PAIRWISE, FLEISS, ALPHA = (
     "Cohen's kappa",
@@ -134,21 +135,6 @@ def label_counts(labels: pd.DataFrame) -> pd.DataFrame:
 def label_name(label: object) -> str:
     """Pass or Fail for a verdict, any other label's own text."""
     return label if isinstance(label, str) else label_word(label)
-
-
-def refuse_stale(labels: pd.DataFrame) -> None:
-    """Raise InputError that lists the labels whose question, report or criterion has changed since."""
-    if "stale" not in labels:
-        return
-    stale = labels[labels["stale"].fillna(False).astype(bool)]
-    if not stale.empty:
-        raise InputError(
-            [
-                f"label of {row.annotator!r} for system {row.system!r}, task {row.task_id!r}, run {row.run}, rubric"
-                f" {row.rubric_id!r}: the question, report or criterion has changed since; label it again or remove it"
-                for row in stale.itertuples()
-            ]
-        )
 
 
 def _check(labels: pd.DataFrame) -> None:

@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import permutation_test
 
-from lifesearch_kit.agreement.agreement import labelled_rubrics
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import LABEL_KEY, REPORT_KEY
+from lifesearch_kit.reference_labels import labelled_rubrics
 from lifesearch_kit.statistics.resampling import check_resampling, expanded_percentiles
 
 _SUBJECT = list(LABEL_KEY[:-1])

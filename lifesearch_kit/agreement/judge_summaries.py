@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from lifesearch_kit.agreement.agreement import RankAgreement, judge_agreement
-from lifesearch_kit.errors import InputError
+from lifesearch_kit.agreement.judge_agreement import judge_agreement
+from lifesearch_kit.agreement.rank_measures import RankAgreement
+from lifesearch_kit.reference_labels import reference_labels
 from lifesearch_kit.results import Results
 
 _COLUMNS = [
@@ -18,21 +19,6 @@ _UNKNOWN = (
     *("constant_pct", "pass_recall_pct", "fail_recall_pct", "balanced_accuracy_pct", "passed_pct", "label_passed_pct"),
     *("reports", "judged", "unjudged", "undecided", "kappa"),
 )
-
-
-def reference_labels(labels: pd.DataFrame, annotator: str = "") -> pd.DataFrame:
-    """The labels of the annotator who is the reference.
-
-    Raises
-    ------
-    InputError
-        When there are several annotators and none of them is named.
-    """
-    names = sorted(labels["annotator"].unique())
-    chosen = annotator or (names[0] if len(names) == 1 else "")
-    if chosen not in names:
-        raise InputError(f"reference {annotator!r}: name the annotator who is the reference, one of {', '.join(names)}")
-    return labels[labels["annotator"] == chosen]
 
 
 def judge_summary(results: Results, reference: str = "", by: str | None = None) -> pd.DataFrame | None:

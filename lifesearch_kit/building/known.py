@@ -13,7 +13,6 @@ from lifesearch_kit.building.asking import question_of
 from lifesearch_kit.building.records import (
     STEPS,
     Decision,
-    Domain,
     DomainAnswer,
     FilterAnswer,
     QualityLevel,
@@ -24,7 +23,7 @@ from lifesearch_kit.building.settings import BuilderSettings
 from lifesearch_kit.building.trail import latest
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import Said
-from lifesearch_kit.records import DOMAINS, Record
+from lifesearch_kit.records import DOMAINS, Domain, Record
 from lifesearch_kit.rows import Row, fault
 
 UNDECIDED = "undecided"

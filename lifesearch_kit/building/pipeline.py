@@ -29,13 +29,7 @@ class StepSummary(Summary):
 
     def add_decision(self, decision: Decision) -> None:
         """Count one stored decision."""
-        self.done += 1
-        self.unknown_usage += decision.output_tokens is None
-        self.input_tokens += decision.input_tokens or 0
-        self.output_tokens += decision.output_tokens or 0
-        self.without_cost += decision.cost is None
-        if decision.cost is not None:
-            self.cost = (self.cost or 0.0) + decision.cost
+        self.count(decision.input_tokens, decision.output_tokens, decision.cost)
         if decision.status != "ok":
             self.undecided[decision.status] += 1
 

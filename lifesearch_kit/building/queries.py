@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from lifesearch_kit.building.records import Query, QueryLanguage
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.fields import fingerprint
-from lifesearch_kit.rows import PathLike, Row, fault, read_rows
+from lifesearch_kit.rows import PathLike, Row, fault, read_rows, read_text
 from lifesearch_kit.terms import is_chinese
 from lifesearch_kit.text import fold, repair
 
@@ -54,7 +54,7 @@ def read_queries(path: PathLike) -> list[Query]:
     InputError
         Listing every fault: unreadable lines, a row without `query`, an id that stands twice.
     """
-    rows, faults = _text_lines(path) if Path(path).suffix == ".txt" else read_rows(path)
+    rows, faults = (_text_lines(path), []) if Path(path).suffix == ".txt" else read_rows(path)
     # In CSV an empty cell is left out of its row: the column is there where any row has it.
     blank_cells = Path(path).suffix == ".csv" and any("query" in row.data for row in rows)
     queries: list[Query] = []
@@ -78,19 +78,10 @@ def read_queries(path: PathLike) -> list[Query]:
     return queries
 
 
-def _text_lines(path: PathLike) -> tuple[list[Row], list[str]]:
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file; check the path") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); name a file that can") from None
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise InputError(f"{path}:{line}: is no UTF-8; save the file as UTF-8") from None
+def _text_lines(path: PathLike) -> list[Row]:
     # Only a line feed ends a line: other separators stand inside pasted queries.
-    lines = enumerate(text.split("\n"), start=1)
-    return [Row(f"{path}:{number}", {"query": line.strip()}) for number, line in lines if line.strip()], []
+    lines = enumerate(read_text(path).split("\n"), start=1)
+    return [Row(f"{path}:{number}", {"query": line.strip()}) for number, line in lines if line.strip()]
 
 
 def _query(row: Row, made: Counter[str], faults: list[str]) -> Query | None:

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from lifesearch_kit.building.records import (
     Answer,
     DecisionStatus,
-    Domain,
     DomainAnswer,
     FilterAnswer,
     QualityLevel,
@@ -22,6 +21,7 @@ from lifesearch_kit.building.records import (
 )
 from lifesearch_kit.building.rewriting import check_rewrite
 from lifesearch_kit.chat.reply import Reply
+from lifesearch_kit.records import Domain
 from lifesearch_kit.text import canonical, fold
 
 _FENCE = re.compile(r"\A\s*(?:```|~~~)\w*[ \t]*\n(?P<inside>.*?)\n?\s*(?:```|~~~)\s*\Z", re.DOTALL)
@@ -48,10 +48,8 @@ def read_answer(step: Step, query: Query, reply: Reply) -> Reading:
     The whole reply must be one JSON object with the fields that were asked for, each once and no other; a code fence
     around all of it is let pass. A rewrite is the reply's text, and checked against the query.
     """
-    if reply.is_truncated:
-        return Reading(None, "truncated", "the reply was cut at the output limit; raise max_output_tokens")
-    if reply.is_refused:
-        return Reading(None, "refused", reply.refusal or "the endpoint's content filter stopped the reply")
+    if reply.shortcoming:
+        return Reading(None, *reply.shortcoming)
     if step == "rewrite":
         return _rewrite(query, reply.text)
     try:

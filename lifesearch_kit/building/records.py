@@ -7,21 +7,12 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from lifesearch_kit.fields import Amount, Count, Id, Notes, Said
-from lifesearch_kit.records import Record
+from lifesearch_kit.records import Domain, Record
 
 Step = Literal["filter", "classify", "rewrite"]
 STEPS: tuple[Step, ...] = ("filter", "classify", "rewrite")
 QueryLanguage = Literal["zh", "en", "mixed"]
 QualityLevel = Literal["high", "medium", "low"]
-Domain = Literal[
-    "Company & competitor",
-    "Academic & professional",
-    "Financial markets",
-    "Policy & government",
-    "Industry news & trends",
-    "Technical tools",
-    "Everyday facts",
-]
 DecisionStatus = Literal["ok", "unparseable", "truncated", "refused", "breached", "error"]
 
 

@@ -12,11 +12,10 @@ import pandas as pd
 
 from lifesearch_kit.building.difficulty import DIFFICULTIES, difficulty_of
 from lifesearch_kit.building.outcomes import Outcome
-from lifesearch_kit.building.records import Domain
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import Id, Text
 from lifesearch_kit.files import read_records, write_jsonl
-from lifesearch_kit.records import DOMAINS, Record
+from lifesearch_kit.records import DOMAINS, Domain, Record
 from lifesearch_kit.rows import Row, read_rows
 from lifesearch_kit.tables import write_table
 from lifesearch_kit.terms import is_chinese

@@ -16,14 +16,11 @@ from lifesearch_kit.chat.endpoint_errors import UNKNOWN_FAULT_STATUS, endpoint, 
 from lifesearch_kit.chat.endpoint_faults import Fault, fault_of_body, read_fault
 from lifesearch_kit.chat.event_stream import is_stream, read_stream
 from lifesearch_kit.chat.reply import Reply, read_reply
-from lifesearch_kit.chat.usage import Usage, cost
 from lifesearch_kit.endpoint_addresses import local_address
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.redaction import add_key_variable, redact
 from lifesearch_kit.settings import ModelSettings
 from lifesearch_kit.text import encode
-
-__all__ = ["Chat", "Reply", "Usage", "cost"]
 
 _PATH = "/chat/completions"
 _HEADERS: dict[str, str | openai.Omit] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from lifesearch_kit.chat.usage import Usage, read_usage
 from lifesearch_kit.text import repair, replace_lone_surrogates
@@ -65,6 +65,15 @@ class Reply:
     def is_refused(self) -> bool:
         """Whether the model or a content filter refused to answer."""
         return bool(self.refusal) or (self.finish_reason or "").lower() in _REFUSED
+
+    @property
+    def shortcoming(self) -> tuple[Literal["truncated", "refused"], str] | None:
+        """Status and reason of a reply that was cut off or refused, and so holds nothing, whatever it looks like."""
+        if self.is_truncated:
+            return "truncated", "the reply was cut at the output limit; raise max_output_tokens"
+        if self.is_refused:
+            return "refused", self.refusal or "the endpoint's content filter stopped the reply"
+        return None
 
 
 def read_reply(payload: dict[str, Any], seconds: float = 0.0) -> Reply:

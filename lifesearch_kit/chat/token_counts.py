@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 # A byte of UTF-8 tells enough of its character: the first byte of a character its script, the others nothing.
 _WORD, _CAPITAL, _DIGIT, _SPACE, _LINE_END, _MARK, _HAN, _HAN_MARK, _OTHER = b"aA0 \n.hc?"
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
@@ -87,3 +90,20 @@ def estimate_tokens(text: str) -> int:
         + 100 * (kinds.count(_DIGIT) + kinds.count(b" 0") + sum(map(kinds.count, _LINE_END_ALONE)))
     )
     return -(-hundredths // 100)
+
+
+def written_tokens(message: Mapping[str, Any]) -> int:
+    """Tokens of a message by the local counter: its texts, reasoning that is shown, and tool calls; an estimate."""
+    return sum(estimate_tokens(text) for text in _texts(message))
+
+
+def _texts(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            if name not in ("role", "type", "id", "tool_call_id"):
+                yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)

@@ -38,17 +38,19 @@ class Summary:
 
     def add(self, record: Report | Judgment) -> None:
         """Count one stored result."""
-        self.done += 1
-        if record.output_tokens is None:
-            self.unknown_usage += 1
-        self.input_tokens += record.input_tokens or 0
-        self.output_tokens += record.output_tokens or 0
-        if record.cost is None:
-            self.without_cost += 1
-        else:
-            self.cost = (self.cost or 0.0) + record.cost
+        self.count(record.input_tokens, record.output_tokens, record.cost)
         if isinstance(record, Judgment) and record.satisfied is None:
             self.unjudged.setdefault(record.status, Counter())[record.system] += 1
+
+    def count(self, input_tokens: int | None, output_tokens: int | None, cost: float | None) -> None:
+        """Count one unit as done, with what it took as far as that is known."""
+        self.done += 1
+        self.unknown_usage += output_tokens is None
+        self.input_tokens += input_tokens or 0
+        self.output_tokens += output_tokens or 0
+        self.without_cost += cost is None
+        if cost is not None:
+            self.cost = (self.cost or 0.0) + cost
 
     def add_failed(self, cause: str, cost: float) -> None:
         """Count a unit that was lost, and what was paid for it."""

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from lifesearch_kit import prompts
 from lifesearch_kit.agent.agent import prompt_names
-from lifesearch_kit.collect.store import Key, Store
+from lifesearch_kit.collect.store import Store
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import fingerprint
 from lifesearch_kit.frames import stale_labels, unknown_keys
 from lifesearch_kit.judge.checks import Check, check_of, prompt_name
 from lifesearch_kit.own_agents import OwnAgent
-from lifesearch_kit.records import Label, Report, Task
+from lifesearch_kit.records import Key, Label, Report, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
 from lifesearch_kit.tools import Tools, tools_for
 

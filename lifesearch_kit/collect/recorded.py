@@ -26,10 +26,10 @@ from lifesearch_kit.collect.recorded_files import (
     read_reports_with_systems,
     require_results,
 )
-from lifesearch_kit.collect.store import Key, Store, key_of, read_transcript
+from lifesearch_kit.collect.store import Store, key_of, read_transcript
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.own_agents import OwnAgent
-from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Report, Task
+from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Key, Report, Task
 from lifesearch_kit.settings import JudgeSettings, SystemSettings
 from lifesearch_kit.tools import Tools
 from lifesearch_kit.transcripts import Transcript

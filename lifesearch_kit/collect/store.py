@@ -14,18 +14,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from lifesearch_kit.agent.checkpoints import Checkpoint
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import fingerprint
-from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Record, Report
+from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY, Judgment, Key, Record, Report
 from lifesearch_kit.redaction import known_secrets, redact_secrets
 from lifesearch_kit.sqlite_files import open_database
 from lifesearch_kit.transcripts import Transcript
 
 AnyRecord = TypeVar("AnyRecord", Report, Judgment)
-Key = tuple[Any, ...]
 _UNFINISHED = "unfinished"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS reports (

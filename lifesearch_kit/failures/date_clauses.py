@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lifesearch_kit.dates import DateMention
-from lifesearch_kit.failures.clarification import Span
+from lifesearch_kit.text import Span
 
 # A later date is evidence of newer data where the clause reports something of that day: it says as of when, when a
 # source came out, or what was so. It is none where the clause looks ahead, says when a page was opened, or leaves the

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lifesearch_kit.failures.clarification import Span
 from lifesearch_kit.terms import key_terms
+from lifesearch_kit.text import Span
 
 # The stop behind a short month, as in "Oct. 2025", ends no sentence.
 _PASSAGE = re.compile(

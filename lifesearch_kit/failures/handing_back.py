@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lifesearch_kit.failures.clarification import FIGURE, REQUEST, Span, asks_back, sentence_spans
+from lifesearch_kit.agent.clarification import FIGURE, REQUEST, asks_back, sentence_spans
+from lifesearch_kit.text import Span
 
 _BEGINNING, _ENDING = 600, 1500  # characters of a report where it speaks to its reader
 _SHORT = 600  # a message without figures up to this length, wide characters counted twice, is no report

@@ -8,14 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from lifesearch_kit.agreement.measures import clustered_interval
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.failures.clarification import Span
 from lifesearch_kit.failures.evidence import closest_passage, passages
 from lifesearch_kit.failures.handing_back import HandedBack, hands_back, refuses
 from lifesearch_kit.failures.missing import missing_details
 from lifesearch_kit.failures.temporal import admitted_later, asked_dates, is_about_cutoff, later_dates
 from lifesearch_kit.records import REPORT_KEY
+from lifesearch_kit.statistics.clustered_shares import clustered_interval
+from lifesearch_kit.text import Span
 
 MODES = ("premature_clarification", "no_report", "temporal_scope", "missing_details", "unmet_requirement")
 _COLUMNS = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pandas as pd
@@ -10,9 +9,9 @@ import pandas as pd
 from lifesearch_kit import prompts
 from lifesearch_kit.chat.client import Chat
 from lifesearch_kit.errors import ChatError
-from lifesearch_kit.fields import fingerprint
 from lifesearch_kit.judge.judge import verdict_of
 from lifesearch_kit.judge.verdict import Verdict
+from lifesearch_kit.prompts.tags import tag_code, tagged
 from lifesearch_kit.records import Report
 
 _AROUND = 20_000  # characters of a long report to either side of the evidence
@@ -24,7 +23,7 @@ async def second_opinion(finding: Any, report: Report, chat: Chat) -> Verdict:
     Parameters
     ----------
     finding
-        A row of `failures.failure_modes`: a mapping, a Series, or a named tuple of `itertuples`.
+        A row of `failures.modes.failure_modes`: a mapping, a Series, or a named tuple of `itertuples`.
     report
         The report in which it was found. Of a long one, the part around the evidence is shown.
     chat
@@ -58,10 +57,9 @@ def opinion_messages(finding: Any, report: Report) -> list[dict[str, str]]:
     )
     passage = row["evidence"] or "(none)"
     part = _part(report.text, row["start"], row["end"])
-    attempts = (fingerprint(claim, report.text, attempt) for attempt in itertools.count())
-    nonce = next(one for one in attempts if one not in report.text)
+    nonce = tag_code((claim, report.text), absent_from=(report.text,))
     blocks = (("claim", claim), ("passage", passage), ("report", part or "(empty)"))
-    asked = "\n\n".join(f"<{name}-{nonce}>\n{content}\n</{name}-{nonce}>" for name, content in blocks)
+    asked = "\n\n".join(tagged(name, content, nonce) for name, content in blocks)
     rules = prompts.render(f"failure_opinion_{row['language']}", nonce=nonce)
     return [{"role": "system", "content": rules}, {"role": "user", "content": asked}]
 

@@ -33,7 +33,7 @@ def transcript_evidence(finding: Any, transcript: Transcript) -> list[StepSpan]:
     Parameters
     ----------
     finding
-        A row of `failures.failure_modes`: a mapping, a Series, or a named tuple of `itertuples`.
+        A row of `failures.modes.failure_modes`: a mapping, a Series, or a named tuple of `itertuples`.
     """
     row = finding._asdict() if hasattr(finding, "_asdict") else dict(finding)
     if row["mode"] == "premature_clarification":

@@ -33,7 +33,7 @@ def rates_by(findings: pd.DataFrame, reports: pd.DataFrame, tasks: pd.DataFrame,
     Parameters
     ----------
     findings
-        What `failures.failure_modes` gave for these reports.
+        What `failures.modes.failure_modes` gave for these reports.
     tasks
         A row a task: task_id, and the column `by` where the reports have none (``language``, ``domain``).
 
@@ -41,7 +41,7 @@ def rates_by(findings: pd.DataFrame, reports: pd.DataFrame, tasks: pd.DataFrame,
     -------
     DataFrame
         A row a value of `by`, a column a mode: "12.5% [3.2, 38.0]", the share of reports that show it and the interval
-        of `failures.failure_rates`; before them the column reports.
+        of `failures.modes.failure_rates`; before them the column reports.
     """
     own = reports if by in reports else reports.merge(tasks[["task_id", by]], on="task_id", validate="m:1")
     rates = failure_rates(findings, own, by)
@@ -69,7 +69,7 @@ def missing_kinds(findings: pd.DataFrame, reports: pd.DataFrame) -> pd.DataFrame
     Parameters
     ----------
     findings
-        What `failures.failure_modes` gave for these reports.
+        What `failures.modes.failure_modes` gave for these reports.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def failure_effort(findings: pd.DataFrame, reports: pd.DataFrame) -> pd.DataFram
     Parameters
     ----------
     findings
-        What `failures.failure_modes` gave for these reports.
+        What `failures.modes.failure_modes` gave for these reports.
     reports
         A row a report: its key, iterations and output_tokens (missing where unknown).
 

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable
 from datetime import date
 
 from lifesearch_kit.dates import Moment, date_mentions
-from lifesearch_kit.failures.clarification import Span
 from lifesearch_kit.failures.date_clauses import reports_of
 from lifesearch_kit.failures.date_context import dates_in_context
 from lifesearch_kit.failures.evidence import passages
 from lifesearch_kit.terms import URL
+from lifesearch_kit.text import Span
 
 _ABOUT_CUTOFF = re.compile(r"cut-?off|(?:later|newer) than|截止|晚于|之后(?:发布|公布)", re.IGNORECASE)
 _WARNS = re.compile(r"\bnot\b|\bnever\b|rather than|instead of|不|而非|避免", re.IGNORECASE)

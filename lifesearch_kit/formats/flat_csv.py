@@ -6,13 +6,13 @@ import csv
 import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import validated
 from lifesearch_kit.formats.foreign import chosen_domain, chosen_language, metadata_text
 from lifesearch_kit.formats.misfits import ATTRIBUTES, ORIGIN, Conversion, Misfit, assumed, odd_weights
+from lifesearch_kit.paths import replacing
 from lifesearch_kit.records import Language, Rubric, Task
 from lifesearch_kit.rows import PathLike, Row, read_rows
 from lifesearch_kit.text import replace_lone_surrogates
@@ -83,11 +83,8 @@ def write_flat_csv(tasks: Iterable[Task], path: PathLike) -> list[Misfit]:
     InputError
         When a task's metadata hold objects that are none of JSON's.
     """
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(target.name + ".part")
     misfits = []
-    with temporary.open("w", encoding="utf-8-sig", newline="") as file:
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         for task in tasks:
@@ -95,7 +92,6 @@ def write_flat_csv(tasks: Iterable[Task], path: PathLike) -> list[Misfit]:
             said["metadata"] = metadata_text(task) if task.metadata else None
             writer.writerows(_cells({**said, **one.model_dump()}) for one in task.rubrics)
             misfits += _blank_dimensions(task)
-    temporary.replace(target)
     return misfits
 
 

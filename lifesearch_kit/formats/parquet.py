@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from lifesearch_kit.errors import InputError
 from lifesearch_kit.files import repeats, validated
 from lifesearch_kit.formats.foreign import metadata_text
 from lifesearch_kit.formats.misfits import Misfit
+from lifesearch_kit.paths import replacing
 from lifesearch_kit.records import Task
 from lifesearch_kit.rows import PathLike, Row
 from lifesearch_kit.text import repair, replace_lone_surrogates
@@ -65,12 +65,9 @@ def write_parquet(tasks: Iterable[Task], path: PathLike) -> list[Misfit]:
     InputError
         When a task's metadata hold objects that are none of JSON's.
     """
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
     rows = [_row(task) for task in tasks]
-    temporary = target.with_name(target.name + ".part")
-    pq.write_table(pa.Table.from_pylist([row for row, _ in rows], schema=SCHEMA), temporary)
-    temporary.replace(target)
+    with replacing(path) as temporary:
+        pq.write_table(pa.Table.from_pylist([row for row, _ in rows], schema=SCHEMA), temporary)
     told = "half characters, which no file can hold, were replaced"
     return [
         Misfit(kind="changed", task_id=row["task_id"], field="text", value=str(halves), treatment=told)

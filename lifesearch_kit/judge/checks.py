@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from functools import lru_cache
 from string import Template
 from typing import Any, NamedTuple
 
 from lifesearch_kit import prompts
-from lifesearch_kit.collect.store import Key
 from lifesearch_kit.fields import fingerprint
-from lifesearch_kit.records import Report, Rubric, Task, subject_fingerprint
+from lifesearch_kit.prompts.tags import tag_code, tagged
+from lifesearch_kit.records import Key, Report, Rubric, Task, subject_fingerprint
 from lifesearch_kit.settings import JudgeSettings
 from lifesearch_kit.text import encode
 
@@ -83,7 +82,7 @@ def encoded_messages(check: Check) -> list[bytes]:
     opening = _opening(check.prompt, task.query, check.report.text)
     values = (rubric.type, rubric.necessity, rubric.priority)
     attributes = (f"{name}: {value}" for name, value in zip(_ATTRIBUTES[task.language], values, strict=True))
-    asked = "\n".join((_block("criterion", rubric.criterion, opening.nonce), *attributes))
+    asked = "\n".join((tagged("criterion", rubric.criterion, opening.nonce), *attributes))
     return [opening.rules, opening.asked + encode(f"\n\n{asked}{opening.closing}")[1:-1] + b'"}']
 
 
@@ -111,21 +110,12 @@ class _Opening(NamedTuple):
 
 @lru_cache(maxsize=_OPENINGS_KEPT)
 def _opening(prompt: str, question: str, report: str) -> _Opening:
-    nonce = _nonce(question, report)
+    nonce = tag_code((question, report), absent_from=(question, report))
     rules, _, closing = Template(prompt).substitute(nonce=nonce).partition("\n---\n")
-    shared = "\n\n".join((_block("question", question, nonce), _block("report", report, nonce)))
+    shared = "\n\n".join((tagged("question", question, nonce), tagged("report", report, nonce)))
     return _Opening(
         nonce,
         encode({"role": "system", "content": rules}),
         encode({"role": "user", "content": shared}).removesuffix(b'"}'),
         f"\n\n{closing.strip()}" if closing else "",
     )
-
-
-def _block(name: str, content: str, nonce: str) -> str:
-    return f"<{name}-{nonce}>\n{content}\n</{name}-{nonce}>"
-
-
-def _nonce(question: str, report: str) -> str:
-    attempts = (fingerprint(question, report, attempt) for attempt in itertools.count())
-    return next(nonce for nonce in attempts if nonce not in question and nonce not in report)

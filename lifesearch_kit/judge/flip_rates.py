@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lifesearch_kit.agreement.measures import clustered_interval
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.judge.robustness import TRANSFORMATIONS, split_system
+from lifesearch_kit.judge.robustness import split_system
+from lifesearch_kit.judge.transformations import TRANSFORMATIONS
 from lifesearch_kit.records import JUDGMENT_KEY, LABEL_KEY
+from lifesearch_kit.statistics.clustered_shares import clustered_interval
 
 SAME_AGAIN = "same report again"
 # What low_pct and high_pct of `flip_rates` are, for captions.

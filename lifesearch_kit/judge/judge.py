@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lifesearch_kit.agent.conversation import written_tokens
-from lifesearch_kit.chat.client import Chat, Reply
-from lifesearch_kit.chat.usage import cost, total
+from lifesearch_kit.chat.asking import ask_until_read, spent, with_usage
+from lifesearch_kit.chat.client import Chat
+from lifesearch_kit.chat.reply import Reply
 from lifesearch_kit.errors import ChatError, InputWarning
 from lifesearch_kit.judge.checks import Check, encoded_messages, verdict_format
 from lifesearch_kit.judge.verdict import Verdict, read_verdict
 from lifesearch_kit.records import Judgment
 
 _ASKED_AGAIN = ("unparseable", "truncated")
-_COUNTED_HERE = "its tokens were counted here"
+_SHOWN = 200  # characters of a reply without a verdict
 _WITHOUT_FORMAT = "asked without response_format, which the endpoint refused"
 
 
@@ -40,7 +39,16 @@ async def judge_rubric(check: Check, chat: Chat) -> Judgment:
         length = f"the report on task {check.task.task_id!r} has {len(check.report.text)} characters"
         limit = f"the judge's limit is {check.judge.max_report_characters}"
         return _judgment(check, Verdict(None, "error", f"{length}; {limit}"), [])
-    return _judgment(check, *await _ask_for_verdict(check, chat))
+    messages = encoded_messages(check)
+
+    async def ask() -> Reply:
+        return with_usage(await _ask(messages, check, chat), messages)
+
+    retries = check.judge.unjudged_retries
+    asked = await ask_until_read(
+        ask, verdict_of, Verdict, again=_ASKED_AGAIN, retries=retries, wanted="verdict", shown=_SHOWN
+    )
+    return _judgment(check, replace(asked.reading, notes=(*asked.reading.notes, *asked.notes)), asked.replies)
 
 
 def is_too_long(check: Check) -> bool:
@@ -49,43 +57,14 @@ def is_too_long(check: Check) -> bool:
     return limit is not None and len(check.report.text) > limit
 
 
-async def _ask_for_verdict(check: Check, chat: Chat) -> tuple[Verdict, list[Reply]]:
-    """Ask until a reply is readable or the retries are used up; all replies are returned, since all were paid for."""
-    replies: list[Reply] = []
-    notes: list[str] = []
-    verdict = Verdict(None, "error")
-    while len(replies) <= check.judge.unjudged_retries:
-        try:
-            reply = _with_usage(await _ask(check, chat), check)
-        except ChatError as error:
-            if not replies and error.kind != "request":
-                raise
-            if replies:  # What ails the endpoint, the next rubric meets too.
-                notes.append(f"asking again failed: {error}")
-            else:
-                verdict = Verdict(None, "refused" if error.cause == "refused" else "error", str(error))
-            break
-        if replies:
-            notes.append(f"reply {len(replies)} held no verdict ({verdict.status}): {replies[-1].text!r:.200}")
-        replies.append(reply)
-        verdict = verdict_of(reply)
-        if verdict.status not in _ASKED_AGAIN:
-            break
-    return replace(verdict, notes=(*verdict.notes, *notes)), replies
-
-
 def verdict_of(reply: Reply) -> Verdict:
     """Read a reply, its finish reason first: what was cut off or refused holds no verdict, whatever it looks like."""
-    if reply.is_truncated:
-        return Verdict(None, "truncated", "the reply was cut at the output limit; raise max_output_tokens")
-    if reply.is_refused:
-        return Verdict(None, "refused", reply.refusal or "the endpoint's content filter stopped the reply")
-    return read_verdict(reply.text)
+    return Verdict(None, *reply.shortcoming) if reply.shortcoming else read_verdict(reply.text)
 
 
-async def _ask(check: Check, chat: Chat) -> Reply:
+async def _ask(messages: list[bytes], check: Check, chat: Chat) -> Reply:
     """Ask for the form of a verdict, or where the endpoint refuses to be held to one, without."""
-    messages, judge = encoded_messages(check), check.judge
+    judge = check.judge
     if not judge.structured_output or "response_format" in judge.extra_body:
         return await chat.complete(messages)
     if not chat.refuses_response_format:
@@ -103,20 +82,8 @@ async def _ask(check: Check, chat: Chat) -> Reply:
     return replace(reply, notes=(*reply.notes, _WITHOUT_FORMAT))
 
 
-def _with_usage(reply: Reply, check: Check) -> Reply:
-    """The reply with its tokens counted here where the endpoint reported no usage, so that a budget can be kept."""
-    usage = reply.usage
-    if (usage.input_tokens, usage.output_tokens) != (None, None):
-        return reply
-    given = sum(written_tokens(json.loads(message)) for message in encoded_messages(check))
-    counted = replace(usage, input_tokens=given, output_tokens=written_tokens(reply.message), estimated=True)
-    return replace(reply, usage=counted, notes=(*reply.notes, _COUNTED_HERE))
-
-
 def _judgment(check: Check, verdict: Verdict, replies: Sequence[Reply]) -> Judgment:
     """The record: what the last reply says, and what all of them took."""
-    last = replies[-1] if replies else None
-    usages = [reply.usage for reply in replies]
     return Judgment(
         system=check.report.system,
         task_id=check.report.task_id,
@@ -127,15 +94,7 @@ def _judgment(check: Check, verdict: Verdict, replies: Sequence[Reply]) -> Judgm
         satisfied=verdict.satisfied,
         status=verdict.status,
         reason=verdict.reason,
-        raw=last.text if last else "",
-        finish_reason=last.finish_reason if last else None,
-        model=last.model if last else None,
-        input_tokens=total([usage.input_tokens for usage in usages]),
-        cached_tokens=total([usage.cached_tokens for usage in usages]),
-        output_tokens=total([usage.output_tokens for usage in usages]),
-        reasoning_tokens=total([usage.reasoning_tokens for usage in usages]),
-        seconds=total([reply.seconds for reply in replies]),
-        cost=total([cost(usage, check.judge) for usage in usages]),
         fingerprint=check.fingerprint,
-        notes=verdict.notes + (last.notes if last else ()),
+        notes=verdict.notes + (replies[-1].notes if replies else ()),
+        **spent(replies, check.judge),
     )

@@ -15,8 +15,6 @@ from lifesearch_kit.errors import InputError
 from lifesearch_kit.judge.transformations import TRANSFORMATIONS
 from lifesearch_kit.records import Report
 
-__all__ = ["TRANSFORMATIONS", "TransformedReports", "split_system", "transformed_reports", "transformed_system"]
-
 
 class TransformedReports(NamedTuple):
     """The changed reports, and as pairs of kind and report those that a kind left as they are."""

@@ -10,9 +10,10 @@ from typing import Any
 import httpx
 from openai.types import Batch
 
-from lifesearch_kit.chat.client import Chat, Reply
+from lifesearch_kit.chat.client import Chat
 from lifesearch_kit.chat.endpoint_errors import explain, status_of_fault
 from lifesearch_kit.chat.endpoint_faults import Fault, read_fault
+from lifesearch_kit.chat.reply import Reply
 from lifesearch_kit.errors import ChatError
 from lifesearch_kit.judge.checks import Check
 from lifesearch_kit.judge.judge import judge_rubric

@@ -10,10 +10,9 @@ from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
-from lifesearch_kit.collect.store import Key
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import fingerprint
-from lifesearch_kit.records import Record
+from lifesearch_kit.records import Key, Record
 
 REQUEST_URL: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 

@@ -36,13 +36,13 @@ async def grade_in_batches(
 
     Waits until every batch has ended. Stopped at any time, a further call goes on with the same batches and submits
     only what is neither judged nor under way. What is unjudged is asked for again by a further call, not at once
-    (`unjudged_retries`). Live calls (`collect.grade`) know nothing of a batch under way, so that what it holds would be
-    paid for again: let it end first. A judge's prices are those of its settings: give a batch's there.
+    (`unjudged_retries`). Live calls (`collect.collect.grade`) know nothing of a batch under way, so that what it holds
+    would be paid for again: let it end first. A judge's prices are those of its settings: give a batch's there.
 
     Parameters
     ----------
     plan, store
-        As for `collect.grade`.
+        As for `collect.collect.grade`.
     interval
         Seconds between two looks at the batches.
     max_requests, max_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lifesearch_kit.agreement.agreement import RankAgreement, rank_agreement
+from lifesearch_kit.agreement.rank_measures import RankAgreement, rank_agreement
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import REPORT_KEY
 from lifesearch_kit.statistics.resampling import check_resampling

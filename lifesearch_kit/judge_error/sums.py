@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from lifesearch_kit.agreement.agreement import labelled_rubrics
 from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.judge_error.estimators import TaskSums
 from lifesearch_kit.records import LABEL_KEY, REPORT_KEY
+from lifesearch_kit.reference_labels import labelled_rubrics
 from lifesearch_kit.scoring.report_scores import SCORE_KEY, report_scores
 
 _SUBJECT = list(LABEL_KEY[:-1])

@@ -108,6 +108,15 @@ class AnswerFile(Generic[AnyAnswer]):
             self._lock.close()
             self._lock = None
 
+    def resume(self) -> list[AnyAnswer]:
+        """Hold the file and read it; one with faults is let go again. Raises InputError as `hold` and `read`."""
+        self.hold()
+        try:
+            return self.read()
+        except BaseException:
+            self.release()
+            raise
+
     def read(self) -> list[AnyAnswer]:
         """Every answer, the latest last; a last line that was cut off by a kill was never given and is left out.
 

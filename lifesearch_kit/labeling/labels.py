@@ -11,7 +11,7 @@ from pydantic import field_validator
 from lifesearch_kit.fields import Id
 from lifesearch_kit.labeling.answer_files import Answer, AnswerFile, latest, now
 from lifesearch_kit.labeling.items import LabelItem, personal_order
-from lifesearch_kit.labeling.pages import Press, shown_item, verdict_word
+from lifesearch_kit.labeling.pages import Press, next_open, shown_item, verdict_word
 from lifesearch_kit.rows import VERDICT_WORDS
 from lifesearch_kit.text import fold
 from lifesearch_kit.views.html_templates import fill, language_of
@@ -135,12 +135,7 @@ class LabelSession:
             self._file.release()
 
     def _resume(self, file: AnswerFile[LabelAnswer]) -> None:
-        file.hold()
-        try:
-            given = file.read()
-        except BaseException:
-            file.release()
-            raise
+        given = file.resume()
         self.answers = latest(given, *ITEM_KEY)
         self.begun = given[0].answered if given else ""
         places = {item.key: at for at, item in enumerate(self.items)}
@@ -184,6 +179,4 @@ class LabelSession:
 
     def _next_open(self) -> int:
         """The next item without a verdict, round the end; behind the last item where there is none."""
-        count = len(self.items)
-        after = [(self.position + step) % count for step in range(1, count + 1)]
-        return next((at for at in after if self._verdict(self.items[at]) is None), count)
+        return next_open([self._verdict(one) is None for one in self.items], self.position)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +42,13 @@ class Session(Protocol):
     def close(self) -> None:
         """Take no more answers."""
         ...
+
+
+def next_open(is_open: Sequence[bool], position: int) -> int:
+    """The place of the next that is open behind a position, round the end; behind the last where none is."""
+    count = len(is_open)
+    after = ((position + step) % count for step in range(1, count + 1))
+    return next((at for at in after if is_open[at]), count)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lifesearch_kit.labeling.answer_files import AnswerFile, latest, now
-from lifesearch_kit.labeling.pages import Press, shown_plain
+from lifesearch_kit.labeling.pages import Press, next_open, shown_plain
 from lifesearch_kit.labeling.ranking_sets import (
     CRITERIA,
     LETTERS,
@@ -60,12 +60,7 @@ class RankingSession:
         self.said = ""
         self._file = ranking_file(folder, annotator) if annotator else None
         if self._file is not None:
-            self._file.hold()
-            try:
-                given = self._file.read()
-            except BaseException:
-                self._file.release()
-                raise
+            given = self._file.resume()
             self.answers = latest(given, "task_id")
             self.begun = given[0].answered if given else ""
             self.position = self._next_open(-1)
@@ -205,6 +200,4 @@ class RankingSession:
         self.places = {name: answer.places.get(name, empty) if answer else empty for name in CRITERIA}
 
     def _next_open(self, position: int) -> int:
-        count = len(self.sets)
-        after = [(position + step) % count for step in range(1, count + 1)]
-        return next((at for at in after if not self._is_confirmed(self.sets[at])), count)
+        return next_open([not self._is_confirmed(one) for one in self.sets], position)

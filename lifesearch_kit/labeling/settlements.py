@@ -15,6 +15,7 @@ from lifesearch_kit.frames import labels_frame
 from lifesearch_kit.labeling.answer_files import REFERENCE, Answer, AnswerFile, latest, people
 from lifesearch_kit.labeling.gathered import Disagreement, Study
 from lifesearch_kit.labeling.labels import ITEM_KEY
+from lifesearch_kit.paths import replacing
 from lifesearch_kit.records import Label
 
 SETTLEMENTS = "settlements"
@@ -129,7 +130,6 @@ def write_reference(study: Study, settlements: Iterable[Settlement], folder: Pat
     labels = [*study.current_labels(), *reference_labels(study, settlements)]
     rows = [one.model_dump() | {"satisfied": "Pass" if one.satisfied else "Fail"} for one in labels]
     write_jsonl(folder / "reports.jsonl", {item.key[2]: item.report for item in study.items}.values())
-    temporary = target.with_name(target.name + ".part")
-    pd.DataFrame(rows).to_csv(temporary, index=False)
-    temporary.replace(target)
+    with replacing(target) as temporary:
+        pd.DataFrame(rows).to_csv(temporary, index=False)
     return target

@@ -7,7 +7,7 @@ from pathlib import Path
 from lifesearch_kit.labeling.answer_files import AnswerFile, latest, now
 from lifesearch_kit.labeling.gathered import Disagreement, Study
 from lifesearch_kit.labeling.labels import ITEM_KEY, VERDICTS
-from lifesearch_kit.labeling.pages import Press, shown_item, verdict_word
+from lifesearch_kit.labeling.pages import Press, next_open, shown_item, verdict_word
 from lifesearch_kit.labeling.settlements import Settlement, agreement_words, settlement_file
 from lifesearch_kit.views.html_templates import fill, language_of
 
@@ -44,12 +44,7 @@ class SettlingSession:
         self.said = ""
         self._file = settlement_file(folder, name) if name else None
         if self._file is not None:
-            self._file.hold()
-            try:
-                self.settled = latest(self._file.read(), *ITEM_KEY)
-            except BaseException:
-                self._file.release()
-                raise
+            self.settled = latest(self._file.resume(), *ITEM_KEY)
             self.position = self._next_open(-1)
         self._take_up()
 
@@ -137,6 +132,4 @@ class SettlingSession:
         self.verdict = settlement.satisfied if settlement else None
 
     def _next_open(self, position: int) -> int:
-        count = len(self.open)
-        after = [(position + step) % count for step in range(1, count + 1)]
-        return next((at for at in after if self.settlement_of(self.open[at]) is None), count)
+        return next_open([self.settlement_of(one) is None for one in self.open], position)

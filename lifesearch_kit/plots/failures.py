@@ -72,7 +72,7 @@ def failure_costs(rates: pd.DataFrame, systems: Sequence[str], *, note: str, ax:
     Parameters
     ----------
     rates
-        As `failures.failure_rates` gives them by system.
+        As `failures.modes.failure_rates` gives them by system.
     systems
         Rows from the top down.
     """
@@ -101,7 +101,7 @@ def failure_shares(rates: pd.DataFrame, systems: Sequence[str], *, note: str, ax
     Parameters
     ----------
     rates
-        As `failures.failure_rates` gives them by system.
+        As `failures.modes.failure_rates` gives them by system.
     systems
         Rows from the top down.
     """

@@ -9,15 +9,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from lifesearch_kit.judge_error.corrected_scores import (
-    ALL_SYSTEMS,
-    COMBINED,
-    HELD,
-    PREDICTION_POWERED,
-    RAW,
-    ROGAN_GLADEN,
-)
+from lifesearch_kit.judge_error.corrected_scores import COMBINED, HELD, PREDICTION_POWERED, RAW, ROGAN_GLADEN
 from lifesearch_kit.judge_error.linking import JudgeLink
+from lifesearch_kit.judge_error.sums import ALL_SYSTEMS
 from lifesearch_kit.plots.labels import label_points, wrap
 from lifesearch_kit.plots.style import EDGE, Look, finish, new_axes
 from lifesearch_kit.statistics.resampling import expanded_percentiles

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lifesearch_kit.agreement.measures import clustered_interval
 from lifesearch_kit.records import WEIGHT_STEP
+from lifesearch_kit.statistics.clustered_shares import clustered_interval
 
 FEWEST_RUBRICS, MOST_RUBRICS = 11, 34
 LARGEST_SHARE = 0.25

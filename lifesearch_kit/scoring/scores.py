@@ -6,10 +6,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lifesearch_kit.scoring.report_scores import SCORE_KEY, report_scores
-
-__all__ = ["SCORE_KEY", "group_scores", "report_scores", "run_scores", "system_scores", "unsettled_pairs"]
-
 _VALUES = ["score", "lower", "upper", "graded_only"]
 _COUNTS = ["unjudged", "no_report", "missing"]
 

@@ -10,7 +10,8 @@ import pandas as pd
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.results import Results
-from lifesearch_kit.scoring.scores import group_scores, report_scores, run_scores, system_scores
+from lifesearch_kit.scoring.report_scores import report_scores
+from lifesearch_kit.scoring.scores import group_scores, run_scores, system_scores
 from lifesearch_kit.statistics.hierarchical import hierarchical_intervals
 from lifesearch_kit.statistics.resampling import few_units
 
@@ -41,7 +42,7 @@ def choose_judge(judgments: pd.DataFrame, judge: str = "") -> str:
 
 
 def graded_reports(results: Results, judge: str = "") -> pd.DataFrame | None:
-    """Score every report by one judge's verdicts, as `scoring.report_scores`; None where there are no judgments.
+    """Score every report by one judge's verdicts, as `report_scores`; None where there are no judgments.
 
     Unjudged rubrics leave bounds instead of a score.
     """

@@ -55,7 +55,7 @@ def hierarchical_intervals(
     """Intervals of systems' scores by bootstrap, and beside them by the cluster-robust variance and Student's t.
 
     The score is the mean over tasks of each task's mean over its runs, of each run's mean over its repeats. It equals
-    that of `scoring.system_scores` where every task has as many reports; a missing report counts in no mean.
+    that of `scoring.scores.system_scores` where every task has as many reports; a missing report counts in no mean.
 
     The bootstrap draws units within strata (see `resampling`): tasks from all tasks, from those of a domain (`by`) or
     of each domain (`strata`); runs within each task; repeats within each report. The analytic interval has the variance

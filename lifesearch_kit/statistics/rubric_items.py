@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lifesearch_kit.agreement.agreement import labelled_rubrics
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import JUDGMENT_KEY, REPORT_KEY
+from lifesearch_kit.reference_labels import labelled_rubrics
 
 # Two reports always lie on a line, so that their correlation is 1 or -1 whatever they are.
 FEWEST_REPORTS = 3

@@ -45,7 +45,7 @@ def write_case_page(
     transcript
         A transcript, or its file.
     findings
-        What `failures.failure_modes` gave, or (start, end, label) in characters of the report's text.
+        What `failures.modes.failure_modes` gave, or (start, end, label) in characters of the report's text.
     notice
         What must be said beside these results (`provenance.provenance_notice`).
 

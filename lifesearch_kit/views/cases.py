@@ -110,7 +110,7 @@ def make_case(
     task
         None where it is lost: then there are neither question nor requirements.
     findings
-        What `failures.failure_modes` gave, or (start, end, label) in characters of the report's text.
+        What `failures.modes.failure_modes` gave, or (start, end, label) in characters of the report's text.
     scores
         The score lines, where they are known already.
 
@@ -183,7 +183,7 @@ def _labels(
 
 
 def finding_places(rows: Iterable[Any]) -> list[Place]:
-    """Start, end and label of rows of `failures.failure_modes`, the heaviest loss first."""
+    """Start, end and label of rows of `failures.modes.failure_modes`, the heaviest loss first."""
     return [_place(row) for row in sorted(rows, key=lambda row: -row.weight_lost)]
 
 

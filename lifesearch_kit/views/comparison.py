@@ -12,8 +12,8 @@ from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import REPORT_KEY, Judgment, Report, Task
 from lifesearch_kit.statistics.score_levels import Unjudged, end_means, reports_present
 from lifesearch_kit.views.html_templates import language_of
+from lifesearch_kit.views.notebook_views import notebook_view
 from lifesearch_kit.views.rubric_rows import RubricRow, rubric_row, score_lines
-from lifesearch_kit.views.views import notebook_view
 
 _PASSED_ON = ("language", "domain")
 

@@ -14,7 +14,7 @@ from lifesearch_kit.errors import InputWarning
 from lifesearch_kit.failures.modes import failure_modes
 from lifesearch_kit.records import REPORT_KEY, Judgment, Label, Report, Rubric, Task
 from lifesearch_kit.results import Results
-from lifesearch_kit.scoring.scores import report_scores
+from lifesearch_kit.scoring.report_scores import report_scores
 from lifesearch_kit.scoring.summaries import NO_JUDGE, choose_judge
 from lifesearch_kit.views.cases import Case, finding_places, make_case
 from lifesearch_kit.views.rubric_rows import no_report_line, score_line
@@ -52,7 +52,7 @@ def gather_cases(results: Results, judge: str = "", findings: pd.DataFrame | Non
     judge
         Whose verdicts count; empty takes the judge with most of them.
     findings
-        What `failures.failure_modes` gave; computed where None and there are tasks.
+        What `failures.modes.failure_modes` gave; computed where None and there are tasks.
 
     Raises
     ------

@@ -62,7 +62,7 @@ def write_run_page(
     judge
         Whose verdicts are shown; empty takes the judge with most of them.
     findings
-        What `failures.failure_modes` gave; without it, that is computed here.
+        What `failures.modes.failure_modes` gave; without it, that is computed here.
 
     Raises
     ------

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from lifesearch_kit.paths import replacing
 from lifesearch_kit.text import replace_lone_surrogates
 from lifesearch_kit.views.html_templates import fill
 from lifesearch_kit.views.page_fonts import embedded_font
@@ -52,12 +53,9 @@ def write_sealed_page(
         "trusted-types 'none'",
     ]
     text = fill(template, policy="; ".join(policy), css=css, script=code, **values)
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(target.name + ".part")
-    temporary.write_bytes(replace_lone_surrogates(text)[0].encode())
-    temporary.replace(target)
-    return target
+    with replacing(path) as temporary:
+        temporary.write_bytes(replace_lone_surrogates(text)[0].encode())
+    return Path(path)
 
 
 def _source(text: str) -> str:

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from lifesearch_kit.errors import InputWarning
-from lifesearch_kit.scoring.scores import report_scores, system_scores
+from lifesearch_kit.scoring.report_scores import report_scores
+from lifesearch_kit.scoring.scores import system_scores
 from lifesearch_kit.statistics.hierarchical import hierarchical_intervals
 from lifesearch_kit.statistics.system_differences import pairwise_differences
 

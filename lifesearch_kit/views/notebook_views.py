@@ -34,7 +34,8 @@ def report_view(
     judgments, labels
         Those of other reports are left out. Several passes of a rubric are shown together.
     findings
-        What `failures.failure_modes` gave, or (start, end, label) in characters of the report's text: marked there.
+        What `failures.modes.failure_modes` gave, or (start, end, label) in characters of the report's text: marked
+        there.
     open_report
         Whether the report's text is unfolded.
 

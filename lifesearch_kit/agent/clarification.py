@@ -7,16 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
-
-class Span(NamedTuple):
-    """Where in a text something was found, and the words."""
-
-    start: int
-    end: int
-    quote: str
-
+from lifesearch_kit.text import Span
 
 # A Chinese character counts as two. Longer sentences are content; so are longer options under a request.
 _LONGEST_SENTENCE = 400

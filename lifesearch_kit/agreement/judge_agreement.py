@@ -1,4 +1,4 @@
-"""Agreement of judges with labels, of annotators with each other, and of rankings with rankings.
+"""Agreement of judges with reference labels: accuracy, majority vote, consistency over repeats.
 
 A value that is undefined is None with the reason in words, never 0, 1 or NaN.
 """
@@ -8,26 +8,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lifesearch_kit.agreement.annotators import annotator_agreement, annotator_summary, label_counts, refuse_stale
-from lifesearch_kit.agreement.measures import Agreement, accuracy, clustered_interval, cohen_kappa, mean_defined
-from lifesearch_kit.agreement.rank_measures import RankAgreement, rank_agreement
+from lifesearch_kit.agreement.measures import Agreement, accuracy, cohen_kappa, mean_defined
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.records import LABEL_KEY, REPORT_KEY
-
-__all__ = [
-    "Agreement",
-    "RankAgreement",
-    "accuracy",
-    "annotator_agreement",
-    "annotator_summary",
-    "clustered_interval",
-    "cohen_kappa",
-    "judge_agreement",
-    "label_counts",
-    "labelled_rubrics",
-    "mean_defined",
-    "rank_agreement",
-]
+from lifesearch_kit.reference_labels import labelled_rubrics
+from lifesearch_kit.statistics.clustered_shares import clustered_interval
 
 _SUBJECT = list(LABEL_KEY[:-1])
 
@@ -93,24 +78,6 @@ def judge_agreement(
     shares = [name for name in rows[0] if name.endswith("_pct")]
     types = dict.fromkeys([*shares, "kappa"], "Float64") | {"consistent": "Int64"}
     return pd.DataFrame(rows).astype(types)
-
-
-def labelled_rubrics(labels: pd.DataFrame) -> pd.DataFrame:
-    """A row a labelled rubric of a report: system, task_id, run, rubric_id, label.
-
-    Raises
-    ------
-    InputError
-        When a rubric has several labels or a label is stale.
-    """
-    refuse_stale(labels)
-    several = labels[labels.duplicated(_SUBJECT)]
-    if not several.empty:
-        raise InputError(
-            f"{len(several)} rubrics have several labels (annotators"
-            f" {', '.join(map(repr, labels['annotator'].unique()))}); choose the one who is the reference"
-        )
-    return labels[[*_SUBJECT, "satisfied"]].rename(columns={"satisfied": "label"})
 
 
 def _compare(label: pd.Series, verdicts: pd.DataFrame) -> dict[str, object]:
