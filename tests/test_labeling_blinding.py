@@ -139,3 +139,14 @@ def test_the_order_of_reports_says_nothing_of_their_systems(tmp_path: Path) -> N
     first = [one.reports[0].system for one in sets]
     # 50 of 200 are expected for each of four; six standard deviations are 37.
     assert all(13 <= first.count(system) <= 87 for system in SYSTEMS)
+
+
+def test_names_of_two_characters_are_looked_for() -> None:
+    report = Report(system="o3", task_id="t", text="As o3, I am sure; so3 is a gas.")
+    chinese = Report(system="豆包", task_id="t", text="本报告由豆包生成。")
+    names = identity_names([report, chinese])
+    found = identity_mentions([report, chinese], names)
+    assert list(found[["system", "name", "times"]].itertuples(index=False, name=None)) == [
+        ("o3", "o3", 1),
+        ("豆包", "豆包", 1),
+    ]

@@ -138,3 +138,9 @@ def test_faults_of_an_accepted_file_are_told_with_their_lines(write):
     assert typo == f"{path}:3: task 't1', field 'check': \"vague_word\" is no check; did you mean 'vague_wording'?"
     assert "field 'reason': \" \" is blank" in blank
     assert "stands already" in twice
+
+
+def test_a_benchmark_without_a_task_is_not_clean(tmp_path, capsys):
+    (tmp_path / "tasks.jsonl").write_text("")
+    assert main([str(tmp_path / "tasks.jsonl")]) == 2
+    assert "tasks.jsonl: holds no task" in capsys.readouterr().err

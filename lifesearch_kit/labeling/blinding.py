@@ -13,8 +13,8 @@ from lifesearch_kit.fields import fingerprint
 from lifesearch_kit.records import REPORT_KEY, Report
 from lifesearch_kit.text import fold, strip_invisible
 
-# Shorter names are found in ordinary words; they are not looked for.
-SHORTEST_NAME = 3
+# A single character, or two Latin letters, stand in ordinary text; they are not looked for. "o3" and two Chinese are.
+_TOO_COMMON = re.compile(r".?|[a-z]{2}")
 _CHUNK = re.compile(r"[a-z]+|\d+|[^\W\d_a-z]+", re.I)
 # What may stand between the parts of a name: "GPT-5", "gpt 5", "GPT5" and "**GPT**-5" are one.
 _BETWEEN = r"[\s\-_.*`~/:\u2010-\u2015]*"
@@ -36,7 +36,7 @@ def identity_names(reports: Iterable[Report], aliases: Iterable[str] = ()) -> li
     """
     records = list(reports)
     found = [*(one.system for one in records), *(one.model or "" for one in records), *aliases]
-    names = {fold(one): one for one in reversed(found) if len(fold(one)) >= SHORTEST_NAME}
+    names = {fold(one): one for one in reversed(found) if not _TOO_COMMON.fullmatch(fold(one))}
     return sorted(names.values())
 
 

@@ -64,6 +64,8 @@ def _findings(options: argparse.Namespace) -> pd.DataFrame:
         warnings.simplefilter("ignore", InputWarning)
         # A weight that is no tenth is a finding here, beside the others.
         tasks = read_tasks(options.tasks, options.rubrics, weight_step=None)
+    if not tasks:
+        raise InputError(f"{options.tasks}: holds no task; name the file of a benchmark")
     check_rubrics(rubrics_frame([]), options.ignore)
     findings = check_rubrics(rubrics_frame(tasks))
     if options.accepted:
