@@ -20,6 +20,7 @@ from lifesearch_kit.formats.misfits import ATTRIBUTES, origin_of
 from lifesearch_kit.formats.parquet import read_parquet
 from lifesearch_kit.formats.task_schema import task_schema
 from lifesearch_kit.frames import rubrics_frame, tasks_frame
+from lifesearch_kit.paths import replacing
 from lifesearch_kit.plots.dataset import describe_dataset
 from lifesearch_kit.records import Rubric, Task
 
@@ -200,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when the card was written, 2 when the tasks or what is told about them cannot be used.
+        0 when the card was written, 2 when the tasks, what is told about them or the card's place cannot be used.
     """
     parser = argparse.ArgumentParser(prog="python -m lifesearch_kit.dataset_card", description=__doc__)
     parser.add_argument("tasks", type=Path, help="tasks.jsonl or .parquet")
@@ -209,18 +210,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--replace", action="store_true", help="overwrite the card")
     given = parser.parse_args(arguments)
     try:
+        _require_writable(given)
         read = read_parquet if given.tasks.suffix == ".parquet" else lambda path: read_tasks(path, weight_step=None)
         card = dataset_card(read(given.tasks), read_about(given.about) if given.about else None)
-        if given.out and given.out.exists() and not given.replace:
-            raise InputError(f"{given.out}: is there already; name another file or add --replace")
+        if given.out:
+            _write(given.out, card)
+        else:
+            print(card, end="")
     except InputError as fault:
         print(fault, file=sys.stderr)
         return 2
-    if given.out:
-        given.out.write_text(card, encoding="utf-8")
-    else:
-        print(card, end="")
     return 0
+
+
+def _require_writable(given: argparse.Namespace) -> None:
+    """Refuse a place for the card where none can be, before anything is read."""
+    out: Path | None = given.out
+    if out is None:
+        return
+    if out.is_dir():
+        raise InputError(f"{out}: is a folder; name a file")
+    if not out.parent.is_dir():
+        raise InputError(f"{out}: there is no folder {out.parent}; make it, or name a file in another one")
+    if not out.exists():
+        return
+    if any(source is not None and source.exists() and out.samefile(source) for source in (given.tasks, given.about)):
+        raise InputError(f"{out}: is what the card is made from; name another file")
+    if not given.replace:
+        raise InputError(f"{out}: is there already; name another file or add --replace")
+
+
+def _write(out: Path, card: str) -> None:
+    try:
+        with replacing(out) as temporary:
+            temporary.write_text(card, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror}); name another file") from None
 
 
 if __name__ == "__main__":

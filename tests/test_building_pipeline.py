@@ -17,7 +17,7 @@ from loopback import NO_USAGE, completion
 from lifesearch_kit import prompts
 from lifesearch_kit.building import asking
 from lifesearch_kit.building.asking import messages_of, question_of
-from lifesearch_kit.building.outcomes import building_notice, outcome_counts, outcomes, outcomes_frame
+from lifesearch_kit.building.outcomes import building_notice, outcome_counts, outcome_words, outcomes, outcomes_frame
 from lifesearch_kit.building.pipeline import build
 from lifesearch_kit.building.queries import language_of
 from lifesearch_kit.building.reading import read_answer
@@ -27,6 +27,7 @@ from lifesearch_kit.building.settings import BuilderSettings, parse_builder
 from lifesearch_kit.building.trail import Trail
 from lifesearch_kit.chat.reply import Reply
 from lifesearch_kit.collect.accounting import Budget
+from lifesearch_kit.collect.collect import require_keys
 from lifesearch_kit.errors import ChatError, InputError
 from lifesearch_kit.prompts import tags
 
@@ -174,7 +175,7 @@ def test_what_infrastructure_loses_is_kept_apart_and_asked_at_the_next_call(loop
     failing = answering(filter=lambda text: completion(json.dumps(KEPT)) if "A" in text else (503, {"error": "busy"}))
     queries = [query(name="q1"), query("Compare C and D", name="q2")]
     summaries, _, found = run(loopback, queries, tmp_path, script=failing)
-    assert [one.fate for one in found] == ["kept", "not asked"]
+    assert [one.fate for one in found] == ["kept", "still to be asked"]
     assert sum(summaries[0].failed.values()) == 1
     asked = len(loopback.requests)
     _, _, found = run(loopback, queries, tmp_path)
@@ -182,10 +183,56 @@ def test_what_infrastructure_loses_is_kept_apart_and_asked_at_the_next_call(loop
     assert [asked_about(body)[1] for body in loopback.requests[asked:]] == ["Compare C and D"] * 3
 
 
+@pytest.mark.parametrize("step", ["filter", "classify", "rewrite"])
+def test_a_query_that_the_endpoint_always_fails_on_stays_to_be_asked_and_is_counted_everywhere(
+    loopback, tmp_path, step
+):
+    usual = answering()
+
+    def failing(body):
+        here, text = asked_about(body)
+        return (500, {"error": {"message": "broken"}}) if here == step and "D" in text else usual(body)
+
+    alone = [query("Compare C and D", name="q2")]
+    if step != "filter":  # What served the filter has not gone.
+        assert run(loopback, alone, tmp_path / "alone", script=failing)[2][0].fate == "still to be asked"
+    queries = [query(name="q1"), *alone, query("", name="q3")]
+    for _ in range(2):
+        summaries, _, found = run(loopback, queries, tmp_path, script=failing)
+        assert [one.fate for one in found] == ["kept", "still to be asked", "dropped"]
+        assert (found[1].step, found[1].reason) == (step, "no reply was kept yet; run again to ask")
+        told = outcome_words(found)
+        assert told.startswith(
+            "3 queries: 1 kept, 1 dropped, 0 undecided, 1 still to be asked. The last have no outcome"
+        )
+        assert "Run again" in told
+        counts = outcome_counts(outcomes_frame(found))
+        assert counts.loc[counts["fate"] == "still to be asked", ["step", "queries"]].to_numpy().tolist() == [[step, 1]]
+        assert "1 failed (" in "".join(map(str, summaries))
+        assert ", to be run again" in "".join(map(str, summaries))
+    _, _, found = run(loopback, queries, tmp_path)
+    assert outcome_words(found) == "3 queries: 2 kept, 1 dropped, 0 undecided, 0 still to be asked"
+
+
+def test_an_endpoint_without_a_key_is_told_what_to_set(loopback, tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    remedy = r"OPENAI_API_KEY.*\(to any word where the endpoint asks for none\)"
+    with pytest.raises(InputError, match=remedy):
+        require_keys([builder(loopback)], live_tools=False)
+    with pytest.raises(InputError, match=remedy):
+        run(loopback, [query()], tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    require_keys([builder(loopback)], live_tools=False)
+    assert run(loopback, [query()], tmp_path)[2][0].fate == "kept"
+
+
 def test_a_request_that_is_rejected_is_asked_again_and_twelve_stop(loopback, tmp_path):
     rejecting = answering(filter=(400, {"error": {"message": "prompt is malformed"}}))
-    _, _, (outcome,) = run(loopback, [query()], tmp_path, script=rejecting)
-    assert (outcome.fate, outcome.step) == ("not asked", "filter")
+    summaries, _, (outcome,) = run(loopback, [query()], tmp_path, script=rejecting)
+    assert (outcome.fate, outcome.step) == ("still to be asked", "filter")
+    assert outcome.reason.endswith("; run again to ask")
+    assert "; 1 rejected by the endpoint, still to be asked" in str(summaries[0])
+    assert "undecided" not in str(summaries[0])
     _, _, (outcome,) = run(loopback, [query()], tmp_path)
     assert outcome.fate == "kept"
     many = [query(f"Compare {number} and B", name=f"m{number}") for number in range(40)]
@@ -248,7 +295,7 @@ def test_a_budget_stops_before_it_is_passed_and_the_rest_is_asked_later(loopback
     summaries, _, found = run(loopback, queries, tmp_path, settings=prices, budget=Budget(110e-6))
     assert len(loopback.requests) == 1
     assert "stopped by the budget" in str(summaries[0])
-    assert [one.fate for one in found] == ["not asked"] * 3
+    assert [one.fate for one in found] == ["still to be asked"] * 3
     _, _, found = run(loopback, queries, tmp_path, settings=prices)
     assert [one.fate for one in found] == ["kept"] * 3
     assert len(loopback.requests) == 9

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lifesearch_kit.building.alignment import align, diff_html, diff_text, tokens_of
+from lifesearch_kit.building.known import known_answers
 from lifesearch_kit.building.protected import Protected, lost_parts, protected_parts
+from lifesearch_kit.building.queries import read_queries
 from lifesearch_kit.building.rewriting import check_rewrite
+from lifesearch_kit.paths import ROOT
 
 SOUND = [
     (
@@ -64,10 +69,46 @@ def test_a_breach_says_what_it_is_about():
         ("commit the latest commit to the current branch", []),
         ("命名为“内窥镜调研”", []),
         ("一家公司", []),
+        ("citing WHO reports only, but not blogs", [("source", "citing WHO"), ("exclusion", "but not blogs")]),
+        ("只引用统计局的数据，不包括港澳", [("source", "引用统计局的数据"), ("exclusion", "不包括港澳")]),
+        ("Suggest six quiet trips in early spring", [("count", "six quiet"), ("recency", "in early spring")]),
+        ("2025年第三季度的十来种药", [("recency", "2025年第三季度"), ("count", "十来种")]),
+        ("Do not commit it, and don't forget the logs. Split it into three files.", []),
+        ("不要提交到 Git，别忘了写入日志，拆成三个文件。", []),
     ],
 )
 def test_protected_parts(query, parts):
     assert protected_parts(query) == [Protected(*part) for part in parts]
+
+
+REWRITES = [json.loads(line) for line in (ROOT / "tests/data/protected_rewrites.jsonl").open(encoding="utf-8")]
+
+
+@pytest.mark.parametrize(
+    ("part", "language", "each", "found", "alarms"),
+    [("fitted", "en", 22, 22, 0), ("fitted", "zh", 22, 22, 0), ("fresh", "en", 10, 4, 0), ("fresh", "zh", 10, 6, 1)],
+)
+def test_how_many_lost_parts_are_found_and_how_many_harmless_rewrites_are_stopped(part, language, each, found, alarms):
+    """Half of the rewrites lose an unquoted source, a count, a time or an exclusion, half what is machinery.
+
+    The patterns were widened with the ``fitted`` ones in sight. The ``fresh`` ones, in wording as far off as their
+    author could think of, came after: at first 3 and 4 lost parts were found, and 2 and 6 harmless rewrites stopped.
+    """
+    rows = [one for one in REWRITES if (one["part"], one["language"]) == (part, language)]
+    told = {one["rewrite_id"]: bool(check_rewrite(one["query"], one["rewrite"])) for one in rows}
+    losing = {one["rewrite_id"] for one in rows if one["loses"]}
+    assert (len(losing), len(rows) - len(losing)) == (each, each)
+    assert sum(told[name] for name in losing) >= found
+    assert sum(told[name] for name in told.keys() - losing) <= alarms
+
+
+def test_the_known_rewrites_of_the_demo_pass():
+    queries = read_queries(ROOT / "data/demo/queries.jsonl")
+    known = known_answers(queries)
+    pairs = [(one.text, known[one.query_id].rewritten) for one in queries if one.query_id in known]
+    shortened = [pair for pair in pairs if pair[1] is not None and pair[1].strip() != pair[0].strip()]
+    assert len(shortened) > 40
+    assert [pair for pair in shortened if check_rewrite(*pair)] == []
 
 
 def test_blanks_and_case_do_not_lose_a_part():

@@ -13,6 +13,7 @@ from lifesearch_kit.building.queries import read_queries
 from lifesearch_kit.building.refinement import (
     Refinement,
     Subtask,
+    begin_refinements,
     check_refinement,
     check_refinements,
     read_refinements,
@@ -21,7 +22,7 @@ from lifesearch_kit.building.refinement import (
 from lifesearch_kit.building.selection import (
     Choice,
     balance,
-    begin_with,
+    begin_selection,
     read_selection,
     selection_table,
     with_choice,
@@ -132,16 +133,103 @@ def test_with_choice_replaces_in_place():
     assert with_choice([second], first) == [second, first]
 
 
-def test_begin_with_never_replaces(tmp_path):
-    example, target = tmp_path / "example.csv", tmp_path / "run" / "selection.csv"
-    example.write_text("a", "utf-8")
-    begin_with(target, example)
-    target.write_text("mine", "utf-8")
-    begin_with(target, example)
-    assert target.read_text("utf-8") == "mine"
-    assert not begin_with(tmp_path / "none.csv", None).exists()
+@pytest.fixture
+def begun(tmp_path):
+    """Where a selection will be in force, and one to begin with: q1 kept."""
+    source = tmp_path / "mine.csv"
+    source.write_text(f"{HEADER}q1,keep,clear,,\n", "utf-8")
+    return tmp_path / "run" / "selection.csv", source
+
+
+def test_a_selection_begins_with_a_copy_and_it_is_said_which_is_in_force(begun, tmp_path):
+    target, source = begun
+    first = begin_selection(target, source, FOUND)
+    assert first == (target, f"{target} is in force, begun now with a copy of {source}")
+    assert target.read_bytes() == source.read_bytes()
+    again = begin_selection(target, source, FOUND)
+    assert again.told == f"{target} is in force; {source}, with which it was begun, is as it was"
+    assert begin_selection(target, None, FOUND).told == f"{target} is in force"
+    assert begin_selection(target, target, FOUND).told == f"{target} is in force"
+    nothing = begin_selection(tmp_path / "none.csv", None, FOUND)
+    assert nothing.told.endswith("none.csv is in force once something is written there")
+    assert not nothing.path.exists()
     with pytest.raises(InputError, match="no such file to begin with"):
-        begin_with(tmp_path / "none.csv", tmp_path / "absent.csv")
+        begin_selection(tmp_path / "none.csv", tmp_path / "absent.csv", FOUND)
+    assert "mine.csv, which is named to begin with, is not there" in (
+        begin_selection(target, source.rename(tmp_path / "gone.csv").with_name("mine.csv"), FOUND).told
+    )
+
+
+def test_what_was_decided_by_hand_stays_when_the_source_changes_and_it_is_said_how_to_take_it(begun):
+    target, source = begun
+    begin_selection(target, source, FOUND)
+    assert store_choice(FOUND, target, "q2", "drop", "dull") == "stored"
+    mine = target.read_bytes()
+    assert "is as it was" in begin_selection(target, source, FOUND).told
+    source.write_text(f"{HEADER}q1,drop,too easy,,\n", "utf-8")
+    for _ in range(2):
+        told = begin_selection(target, source, FOUND).told
+        assert f"{source} is another than this was begun with, and is NOT read" in told
+        assert f"To take it, move {target} away and run again" in told
+        assert target.read_bytes() == mine
+    target.rename(target.with_name("mine.csv"))
+    assert read_selection(begin_selection(target, source, FOUND).path, FOUND)[0].decision == "drop"
+
+
+def test_a_changed_source_is_copied_anew_where_nobody_wrote_into_the_copy(begun):
+    target, source = begun
+    begin_selection(target, source, FOUND)
+    source.write_text(f"{HEADER}q1,drop,too easy,,\n", "utf-8")
+    assert "nothing was written here since, so it was copied anew" in begin_selection(target, source, FOUND).told
+    assert [one.decision for one in read_selection(target, FOUND)] == ["drop"]
+    assert "is as it was" in begin_selection(target, source, FOUND).told
+
+
+def test_a_copy_of_unknown_origin_is_never_replaced(begun):
+    target, source = begun
+    target.parent.mkdir()
+    target.write_text(f"{HEADER}q2,drop,dull,,\n", "utf-8")
+    assert "is NOT read" in begin_selection(target, source, FOUND).told
+    assert [one.query_id for one in read_selection(target, FOUND)] == ["q2"]
+
+
+@pytest.mark.parametrize("name", ["mine.jsonl", "mine.json"])
+def test_a_selection_in_another_format_is_read_and_written_as_what_it_becomes(tmp_path, name):
+    choices = [
+        Choice(query_id="q3", decision="keep", reason="fine, if short", domain="Policy & government", query="Q?")
+    ]
+    write_jsonl(tmp_path / name, choices)
+    target = tmp_path / "run" / "selection.csv"
+    begin_selection(target, tmp_path / name, FOUND)
+    assert target.read_text("utf-8").startswith("query_id,decision,reason,domain,query")
+    assert read_selection(target, FOUND) == choices
+    assert "is as it was" in begin_selection(target, tmp_path / name, FOUND).told
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("mine.csv", f"{HEADER}q1,kep,clear,,\n", "mine.csv:2: field 'decision'"),
+        ("mine.csv", f"{HEADER}q9,keep,clear,,\n", "mine.csv:2: field 'query_id': 'q9' is no query's id"),
+        ("mine.jsonl", f"{HEADER}q1,keep,clear,,\n", "mine.jsonl:1: is no JSON"),
+        ("mine.xlsx", "PK", "mine.xlsx: the ending '.xlsx' is not known; use .jsonl, .json or .csv"),
+    ],
+)
+def test_a_source_with_a_fault_is_told_by_its_own_name_and_not_copied(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(InputError) as caught:
+        begin_selection(tmp_path / "run" / "selection.csv", tmp_path / name, FOUND)
+    assert message in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_refinements_begin_with_lines_and_not_with_a_table(tmp_path):
+    write_jsonl(tmp_path / "mine.jsonl", [SOUND])
+    begun = begin_refinements(tmp_path / "run" / "refinements.jsonl", tmp_path / "mine.jsonl")
+    assert read_refinements(begun.path) == [SOUND]
+    (tmp_path / "mine.csv").write_text("query_id,query\nq1,Q\n", "utf-8")
+    with pytest.raises(InputError, match=r"mine\.csv: refinements hold lists of subtasks"):
+        begin_refinements(tmp_path / "other" / "refinements.jsonl", tmp_path / "mine.csv")
 
 
 def widget_rows(widget):
@@ -237,10 +325,29 @@ def test_each_check_names_field_value_and_remedy(changes, check, must, value):
     assert finding.remedy
 
 
+def test_the_same_final_query_twice_is_told_and_gives_one_draft(tmp_path):
+    table = selection_table(
+        FOUND,
+        [
+            Choice(query_id="q1", decision="keep", reason="clear"),
+            Choice(query_id="q5", decision="keep", reason="clear", query="Compare tools A and B at home"),
+        ],
+    )
+    twice = [SOUND, SOUND.model_copy(update={"query_id": "q5", "query": "compare  tools A and B by PRICE"})]
+    (finding,) = check_refinements(twice, table).itertuples(index=False)
+    assert (finding.query_id, finding.check, finding.must, finding.field) == ("q5", "query_repeated", True, "query")
+    assert finding.remedy.startswith("'q1' has the same final query: write one that differs")
+    (tmp_path / "q.jsonl").write_text(
+        "".join(json.dumps({"query_id": name, "query": f"Compare {name}"}) + "\n" for name in ("q1", "q5")), "utf-8"
+    )
+    drafts, held = draft_tasks(twice, table, read_queries(tmp_path / "q.jsonl"))
+    assert ([one.task_id for one in drafts], held) == (["q1"], ["q5"])
+
+
 def test_findings_that_must_be_mended_come_first():
     refinements = [
         SOUND.model_copy(update={"capabilities": ("SP",)}),
-        SOUND.model_copy(update={"query_id": "q2", "subtasks": ()}),
+        SOUND.model_copy(update={"query_id": "q2", "query": "比较甲和乙", "subtasks": ()}),
     ]
     frame = check_refinements(refinements, TABLE)
     assert frame["must"].tolist() == sorted(frame["must"], reverse=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 
@@ -154,3 +156,41 @@ def test_the_command_line(tmp_path: Path, tasks: list[Task], capsys: pytest.Capt
     assert "no such file" in capsys.readouterr().err
     with pytest.raises(InputError, match="needs tasks"):
         dataset_card([])
+
+
+def test_a_place_where_no_card_can_be_is_one_sentence(tmp_path: Path, tasks: list[Task]) -> None:
+    source, about = tmp_path / "t.jsonl", tmp_path / "about.yaml"
+    write_jsonl(source, tasks)
+    about.write_text("license: mit\n", "utf-8")
+    (tmp_path / "file").write_text("", "utf-8")
+    before = source.read_bytes()
+    for out, told in (
+        (tmp_path / "none" / "CARD.md", f"there is no folder {tmp_path / 'none'}; make it, or name a file in another"),
+        (tmp_path, "is a folder; name a file"),
+        (tmp_path / "file" / "CARD.md", f"there is no folder {tmp_path / 'file'}; make it"),
+        (source, "is what the card is made from; name another file"),
+        (about, "is what the card is made from; name another file"),
+    ):
+        command = [sys.executable, "-m", "lifesearch_kit.dataset_card", str(source), "--about", str(about)]
+        done = subprocess.run(
+            [*command, "--out", str(out), "--replace"], capture_output=True, text=True, cwd=ROOT, check=False
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"{out}: {told}")
+        assert done.stderr.count("\n") == 1
+    assert source.read_bytes() == before
+
+
+def test_a_full_disk_leaves_the_card_as_it_was(
+    tmp_path: Path, tasks: list[Task], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_jsonl(tmp_path / "t.jsonl", tasks)
+    (tmp_path / "CARD.md").write_text("earlier", "utf-8")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    assert main([str(tmp_path / "t.jsonl"), "--out", str(tmp_path / "CARD.md"), "--replace"]) == 2
+    assert "CARD.md: cannot be written (No space left on device); name another file" in capsys.readouterr().err
+    assert (tmp_path / "CARD.md").read_text("utf-8") == "earlier"

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_studies import label_all, made_items, made_reports, made_tasks
 
+from lifesearch_kit import durable_lines
 from lifesearch_kit.errors import InputError, InputWarning
-from lifesearch_kit.labeling import durable_lines
 from lifesearch_kit.labeling.answer_files import people
 from lifesearch_kit.labeling.desk import Desk, show
 from lifesearch_kit.labeling.gathered import labels_of, read_answers

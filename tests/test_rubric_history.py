@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import warnings
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pandas as pd
@@ -10,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifesearch_kit.errors import InputError
+from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.files import write_jsonl
 from lifesearch_kit.judge.checks import check_of
 from lifesearch_kit.records import JUDGMENT_KEY, Judgment, Report, Rubric, Task
@@ -82,8 +87,8 @@ def test_a_rubric_goes_from_hand_to_hand_until_it_is_accepted(path):
     ]
     first = rubric_states(history).iloc[0].to_dict()
     assert first | {"last_time": DAY} == first
-    assert {name: first[name] for name in ("version", "state", "writer", "changes", "last_author", "next_step")} == {
-        "version": 2, "state": "accepted", "writer": "Ann", "changes": 5, "last_author": "Ben", "next_step": "",
+    assert {name: first[name] for name in ("version", "state", "writers", "changes", "last_author", "next_step")} == {
+        "version": 2, "state": "accepted", "writers": "Ann", "changes": 5, "last_author": "Ben", "next_step": "",
     }  # fmt: skip
     assert rubric_states(history)["next_step"].tolist()[1:] == ["inspect"] * 5
     now = current_tasks(TASKS, history)
@@ -94,15 +99,43 @@ def test_a_rubric_goes_from_hand_to_hand_until_it_is_accepted(path):
 def test_nobody_inspects_or_accepts_what_they_wrote(path):
     told = fault(path, "inspected", "Ann")
     assert told == (
-        f"{path}: task 't1', rubric 'R1': field 'author': 'Ann' wrote version 1 and cannot have it 'inspected'; "
-        "let another person read it"
+        f"{path}: task 't1', rubric 'R1': field 'author': 'Ann' wrote what stands in criterion, type, necessity, "
+        "priority, weight, dimension and cannot have it 'inspected'; let another person read it"
     )
-    assert "wrote version 1" in fault(path, "inspected", "ＡＮＮ "), "another spelling is no other person"
+    assert "'ＡＮＮ' wrote what stands" in fault(path, "inspected", "ＡＮＮ "), "another spelling is no other person"
     add(path, "inspected")
     assert "cannot have it 'accepted'" in fault(path, "accepted", "Ann")
+
+
+def test_whoever_wrote_a_part_of_what_stands_does_not_pass_it(path):
     add(path, "revised", "Ben", weight=0.4)
-    assert "'Ben' wrote version 2" in fault(path, "inspected", "Ben")
+    assert "'Ben' wrote what stands in weight and" in fault(path, "inspected", "Ben")
+    assert "'Ann' wrote what stands in criterion, type" in fault(path, "inspected", "Ann"), (
+        "the criterion is hers still"
+    )
+    add(path, "inspected", "Cem")
+    assert "'Ann' wrote" in fault(path, "accepted", "Ann")
+    add(path, "accepted", "Cem")
+    assert rubric_states(read_history(path))["writers"].tolist()[:2] == ["Ann, Ben", "Ann"]
+
+
+def test_whose_every_value_was_replaced_is_no_writer_any_more(path):
+    others = {"type": "Subjective", "necessity": "Implicit", "priority": "Nice to Have", "dimension": "insight"}
+    add(path, "revised", "Ben", criterion="The response should name a port.", weight=0.4, **others)
     add(path, "inspected", "Ann")
+    # Her words come back by another hand: they are hers, and his too.
+    add(path, "revised", "Cem", criterion="The response should name R1.")
+    for author in ("Ann", "Cem"):
+        assert f"'{author}' wrote what stands in criterion and" in fault(path, "inspected", author)
+
+
+@pytest.mark.filterwarnings("error")
+def test_blanks_around_names_do_not_count(path):
+    change = record_change(path, "t1 ", " R1", "inspected", author="Ben ", reason="reads well", time=DAY)
+    assert (change.task_id, change.rubric_id, change.author) == ("t1", "R1", "Ben")
+    edits = record_edits(path, edited("R2", weight=0.3), author="Ben\u200b ", reason="less", time=DAY)
+    assert [one.author for one in edits] == ["Ben"]
+    assert "field 'author': \"\" is blank" in fault(path, "inspected", " ")
 
 
 @pytest.mark.parametrize(
@@ -159,11 +192,67 @@ def test_a_last_line_without_its_end_is_ended_first(path):
     assert len(read_history(path)) == 7
 
 
+def test_a_torn_last_line_is_told_and_set_aside_and_nothing_before_it_is_lost(path):
+    whole = path.read_bytes()
+    add(path, "revised", weight=0.4)
+    line = path.read_bytes()[len(whole) :]
+    for cut in range(1, len(line) - 1):  # behind inner braces too
+        path.write_bytes(whole + line[:cut])
+        with pytest.warns(InputWarning, match="the last line is not whole, so it is left out"):
+            assert len(read_history(path)) == 6
+    with pytest.warns(InputWarning, match="the last line was cut off"):
+        add(path, "inspected")
+    assert path.with_suffix(".torn").read_bytes() == line[:cut] + b"\n"
+    assert path.read_bytes().startswith(whole)
+    assert [one.state for one in read_history(path)[6:]] == ["inspected"]
+
+
+PROGRAM = """
+import sys
+from lifesearch_kit.rubric_history import record_change
+path, author, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+for number in range(count):
+    record_change(path, "t1", "R1", "revised", author=author, reason=f"{author} {number}",
+                  after={"criterion": f"The response should name {author} {number}. " + "x" * 5000})
+    print(number, flush=True)
+"""
+
+
+def recording(path, author, count):
+    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, str(path), author, str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_processes_that_add_at_once_wait_for_each_other(path):
+    started = [recording(path, author, 12) for author in ("Ben", "Cem", "Dan")]
+    assert [one.wait(timeout=120) for one in started] == [0, 0, 0]
+    history = read_history(path)
+    # 6 rubrics, then 12 changes of each of three people, in a row of versions of one rubric.
+    assert [one.version for one in history[6:]] == list(range(2, 38))
+    assert Counter(one.author for one in history[6:]) == {"Ben": 12, "Cem": 12, "Dan": 12}
+
+
+def test_what_a_killed_process_had_recorded_is_there_and_others_go_on(path):
+    for author in ("Ben", "Cem", "Dan"):
+        before = len(read_history(path))
+        process, other = recording(path, author, 10_000), recording(path, "Eve", 5)
+        told = [process.stdout.readline() for _ in range(4)]
+        process.send_signal(signal.SIGKILL)
+        told += process.communicate(timeout=60)[0].splitlines()
+        assert other.wait(timeout=120) == 0, "the lock ends with the process that held it"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InputWarning)
+            since = Counter(one.author for one in read_history(path)[before:])
+        assert since["Eve"] == 5
+        # The last one may have been on disk before it was told.
+        assert since[author] in (len(told), len(told) + 1)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
         ('"state": "inspected"', '"state": "inspectd"', ":7: task 't1', field 'state': \"inspectd\" is not allowed"),
-        ('"author": "Ben"', '"author": "ann"', ":7: task 't1', rubric 'R1': field 'author': 'ann' wrote version 1"),
+        ('"author": "Ben"', '"author": "ann"', ":7: task 't1', rubric 'R1': field 'author': 'ann' wrote what stands"),
         ('"author": "Ben"', '"autor": "Ben"', "field 'autor': is no known field; did you mean 'author'?"),
         ('"reason": "because"', '"reason": ""', ":7: task 't1', field 'reason': \"\" is blank"),
         ('"rubric_id": "R1", "version": 1, "state": "i', '"rubric_id": "R9", "version": 1, "state": "i', "no history"),
@@ -213,6 +302,40 @@ def test_a_rubric_that_is_gone_is_rejected_and_can_come_back(path):
     (back,) = record_edits(path, TASKS, author="Ann", reason="it does not")
     assert (back.state, back.version, back.after) == ("revised", 2, {})
     assert current_tasks(TASKS, read_history(path)) == TASKS
+
+
+def test_what_stands_in_the_history_alone_is_not_undone_by_tasks_that_do_not_have_it(path):
+    add(path, "revised", "Ben", weight=0.3, reason="weighs less")
+    add(path, "annotated", "Ben", "R4", criterion="The response should name R4.", weight=0.2)
+    add(path, "rejected", "Ben", "R3", reason="asks for R2 again")
+    before = path.read_bytes()
+    behind = edited("R2", weight=0.9)  # an edit of R2, while R1, R3 and R4 are as they were
+    with pytest.raises(InputError) as caught:
+        record_edits(path, behind, author="Ann", reason="R2 weighs more")
+    assert path.read_bytes() == before
+    first, second, third = caught.value.faults
+    assert first == (
+        f"{path}: task 't1', rubric 'R1', field 'weight': the history has 0.3 (version 2, Ben: weighs less), the tasks "
+        "still 0.5; write the history's into the tasks (`current_tasks` does), or go back by `record_change`"
+    )
+    assert "rubric 'R3': the history rejects it (version 1, Ben: asks for R2 again), the tasks still have it" in second
+    assert "rubric 'R4': the history has it (version 1, Ben: because), the tasks do not" in third
+    now = current_tasks(TASKS, read_history(path))
+    rubrics = [one.model_copy(update={"weight": 0.9}) if one.rubric_id == "R2" else one for one in now[0].rubrics]
+    now[0] = now[0].model_copy(update={"rubrics": tuple(rubrics)})
+    (change,) = record_edits(path, now, author="Ann", reason="R2 weighs more")
+    assert (change.rubric_id, change.before, change.after) == ("R2", {"weight": 0.5}, {"weight": 0.9})
+
+
+def test_an_edit_of_the_tasks_may_go_back_and_may_go_on_from_the_history(path):
+    record_edits(path, edited("R1", weight=0.3), author="Ben", reason="less")
+    (back,) = record_edits(path, TASKS, author="Ann", reason="no, as before")
+    assert (back.version, back.after) == (3, {"weight": 0.5}), "the tasks had both values, so this is an edit"
+    add(path, "revised", "Ben", weight=0.2)
+    (on,) = record_edits(path, edited("R1", weight=0.1), author="Ann", reason="still less")
+    assert (on.before, on.after) == ({"weight": 0.2}, {"weight": 0.1}), "neither's earlier value"
+    add(path, "revised", "Ben", weight=0.5)
+    assert record_edits(path, TASKS, author="Ann", reason="none") == []
 
 
 steps = st.lists(

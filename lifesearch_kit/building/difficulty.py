@@ -14,7 +14,8 @@ _PARTS = re.compile(r"[，,、；;:：。？?！!\n]|(?<!\d)\.(?=\s|\Z)|\band\b|
 _MEDIUM, _HARD = 5, 9
 MEASURE = (
     "Difficulty counts what a query asks for: its parts between commas, 'and' and the like that carry a subject, and "
-    f"its words of time, named sources, item counts and lengths. Below {_MEDIUM} is easy, from {_HARD} on hard."
+    f"its words of time, named sources, item counts, lengths and exclusions. Below {_MEDIUM} is easy, from {_HARD} on "
+    "hard."
 )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import Field
 
 from lifesearch_kit.building.records import Query
-from lifesearch_kit.building.refinement import Refinement, check_refinement
+from lifesearch_kit.building.refinement import Refinement, find_faults
 from lifesearch_kit.fields import Day, Id, Text
 from lifesearch_kit.records import Language, Record
 
@@ -45,15 +45,14 @@ def draft_tasks(
     list of DraftTask
         In the order of the refinements.
     list of str
-        Ids of refinements that a check holds back.
+        Ids of refinements that a check holds back; of two with the same final query the later one.
     """
     raw = {query.query_id: query for query in queries}
     rows = {row.query_id: row for row in table.itertuples()}
     drafts: list[DraftTask] = []
-    held: list[str] = []
+    faulty = {finding.query_id for finding in find_faults(refinements, table) if finding.must}
     for refinement in refinements:
-        if any(finding.must for finding in check_refinement(refinement, table)):
-            held.append(refinement.query_id)
+        if refinement.query_id in faulty:
             continue
         row, query = rows[refinement.query_id], raw[refinement.query_id]
         origin = {"raw_query": query.text, "selected_query": row.query, "selected_because": row.reason}
@@ -69,4 +68,4 @@ def draft_tasks(
                 metadata={**invented, **origin, **parts},
             )
         )
-    return drafts, held
+    return drafts, [one.query_id for one in refinements if one.query_id in faulty]

@@ -1,4 +1,4 @@
-"""What each query came to: kept, dropped or undecided, at which step and why. Not one is left out."""
+"""What each query came to: kept, dropped or undecided, at which step and why, or still to be asked. All are there."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from lifesearch_kit.fields import Id, Said
 from lifesearch_kit.records import Record
 from lifesearch_kit.text import strip_invisible
 
-Fate = Literal["kept", "dropped", "undecided", "not asked"]
+Fate = Literal["kept", "dropped", "undecided", "still to be asked"]
 Place = Literal["intake", "filter", "classify", "rewrite", ""]
 FATES: tuple[Fate, ...] = get_args(Fate)
-NOT_ASKED = "no reply was kept yet; run again to ask"
+TO_BE_ASKED: Fate = FATES[-1]
+_RUN_AGAIN = "run again to ask"
 BASELINE = "baseline-"
 NOTICE = "Decided by a rule-based baseline, no language model: no measure of any model or of these queries."
 
@@ -36,9 +37,9 @@ NOTICE = "Decided by a rule-based baseline, no language model: no measure of any
 class Outcome(Record):
     """What one query came to.
 
-    `step` is the step that dropped it or left it undecided, empty where it is kept. ``not asked`` is a question that
-    infrastructure lost or a budget held back: another call asks it. `domain` and `rewritten` are there as far as the
-    steps came; `breached` is a rewrite that breaks a rule, for whoever looks at it.
+    `step` is the step that dropped it or left it undecided, empty where it is kept. ``still to be asked`` is no end:
+    the endpoint gave no reply at that step, or a budget held it back, and another call asks it. `domain` and
+    `rewritten` are there as far as the steps came; `breached` is a rewrite that breaks a rule, for whoever looks at it.
     """
 
     query_id: Id
@@ -107,10 +108,11 @@ def _of_decisions(query: Query, decisions: Mapping[Step, Decision]) -> Outcome:
     for step in STEPS:
         one = decisions.get(step)
         if one is None:
-            return _outcome(query, "not asked", step, NOT_ASKED, **known)
+            return _outcome(query, TO_BE_ASKED, step, f"no reply was kept yet; {_RUN_AGAIN}", **known)
+        if one.status == "error":
+            return _outcome(query, TO_BE_ASKED, step, f"error: {one.reason}; {_RUN_AGAIN}", **known)
         if one.status != "ok":
-            fate: Fate = "not asked" if one.status == "error" else "undecided"
-            return _outcome(query, fate, step, f"{one.status}: {one.reason}", **known)
+            return _outcome(query, "undecided", step, f"{one.status}: {one.reason}", **known)
     return _outcome(query, "kept", "", "", **known)
 
 
@@ -147,6 +149,16 @@ def outcome_counts(found: pd.DataFrame) -> pd.DataFrame:
     by = [pd.Categorical(found["fate"], FATES, ordered=True), found["step"], found["language"]]
     counts = found.groupby(by, observed=True)["query_id"].count().unstack(fill_value=0)
     return counts.assign(queries=counts.sum(axis=1)).rename_axis(index=["fate", "step"], columns=None).reset_index()
+
+
+def outcome_words(found: Sequence[Outcome]) -> str:
+    """How many queries came to what, and that those without a reply are still to be asked, where there are any."""
+    counts = {fate: sum(one.fate == fate for one in found) for fate in FATES}
+    told = f"{len(found)} queries: " + ", ".join(f"{counts[fate]} {fate}" for fate in FATES)
+    if not counts[TO_BE_ASKED]:
+        return told
+    why = "no reply has come to them, as the endpoint failed or rejected the request, or the budget held them back"
+    return f"{told}. The last have no outcome yet: {why}. Run again: what has a reply is not asked twice"
 
 
 def building_notice(decisions: Iterable[Decision], queries: Iterable[Query] = ()) -> str:

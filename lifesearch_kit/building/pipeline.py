@@ -23,7 +23,7 @@ _REJECTIONS = 12
 
 @dataclass
 class StepSummary(Summary):
-    """What one step did. `undecided` counts decisions without a sound answer by status."""
+    """What one step did. `undecided` counts decisions without a sound answer by status; an ``error`` is none yet."""
 
     undecided: Counter[str] = field(default_factory=Counter)
 
@@ -34,8 +34,13 @@ class StepSummary(Summary):
             self.undecided[decision.status] += 1
 
     def __str__(self) -> str:
-        told = "".join(f"; {count} undecided ({status})" for status, count in sorted(self.undecided.items()))
-        return super().__str__() + told
+        told = [
+            f"; {count} rejected by the endpoint, still to be asked"
+            if status == "error"
+            else f"; {count} undecided ({status})"
+            for status, count in sorted(self.undecided.items())
+        ]
+        return super().__str__() + "".join(told)
 
 
 async def build(
@@ -128,7 +133,7 @@ async def decide(
                 raise ChatError(decision.reason, "stop")
             return decision.cost
 
-        begun = {builder.name} if len(todo) < len(questions) else set[str]()
+        begun = {one.builder for one in counted.values()}
         # The rules are the same for each query of a language, so a prompt cache can serve them.
         order = PrefixOrder(todo, lambda question: question.prompt)
         workers = Workers(order, lambda question: question.builder, make, begun, summary, budget or Budget())

@@ -11,6 +11,8 @@ from typing import Annotated, Literal, NamedTuple, get_args
 import pandas as pd
 from pydantic import Field
 
+from lifesearch_kit.building.beginnings import Begun, begin_with
+from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import Day, Id, Text
 from lifesearch_kit.files import read_records
 from lifesearch_kit.records import Record
@@ -70,7 +72,14 @@ def read_refinements(path: str | os.PathLike[str]) -> list[Refinement]:
     InputError
         Listing every fault with file, line and field: an unknown type or capability, a blank text, an id twice.
     """
+    if Path(path).suffix == ".csv":
+        raise InputError(f"{path}: refinements hold lists of subtasks, for which a CSV has no place; write .jsonl")
     return read_records(path, Refinement, key=("query_id",)) if Path(path).exists() else []
+
+
+def begin_refinements(path: Path, source: Path | None) -> Begun:
+    """Begin the refinements with those of another file (``.jsonl`` or ``.json``); see `begin_with`."""
+    return begin_with(path, source, read_refinements)
 
 
 def check_refinement(refinement: Refinement, table: pd.DataFrame) -> list[Finding]:
@@ -138,10 +147,22 @@ def _intent(refinement: Refinement, before: str) -> Iterator[Found]:
         yield "intent_kept", False, "query", f"{len(shared)} of {len(terms)} terms left; gone: {missing:.120}", remedy
 
 
+def find_faults(refinements: Sequence[Refinement], table: pd.DataFrame) -> list[Finding]:
+    """What `check_refinement` finds of each, and final queries that an earlier refinement has already."""
+    found: list[Finding] = []
+    first: dict[str, str] = {}
+    for refinement in refinements:
+        found += check_refinement(refinement, table)
+        other = first.setdefault(fold(refinement.query), refinement.query_id)
+        if other != refinement.query_id:
+            remedy = f"{other!r} has the same final query: write one that differs, or take one of them out"
+            found.append(Finding(refinement.query_id, "query_repeated", True, "query", refinement.query, remedy))
+    return found
+
+
 def check_refinements(refinements: Sequence[Refinement], table: pd.DataFrame) -> pd.DataFrame:
-    """All findings, a row each, columns as Finding's; what must be mended first."""
-    found = [one for refinement in refinements for one in check_refinement(refinement, table)]
-    frame = pd.DataFrame(found, columns=list(Finding._fields))
+    """All that `find_faults` finds, a row each, columns as Finding's; what must be mended first."""
+    frame = pd.DataFrame(find_faults(refinements, table), columns=list(Finding._fields))
     return frame.sort_values("must", ascending=False, kind="stable", ignore_index=True)
 
 

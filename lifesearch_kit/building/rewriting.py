@@ -21,7 +21,7 @@ RULES: dict[Rule, str] = {
     "added": "no word, number or character that does not stand in the query at that place",
     "mark_added": "at most one new punctuation mark, and only where words went",
     "negation_lost": "no negation goes by itself",
-    "protected_lost": "words of time, named sources, item counts and lengths stay word for word",
+    "protected_lost": "words of time, named sources, item counts, lengths and exclusions stay word for word",
 }
 _MARKS_AT_A_SEAM = 1
 _NEGATIONS = words(
@@ -50,7 +50,11 @@ def check_rewrite(before: str, after: str) -> list[Breach]:
     breaches += _breaches_at_seams(pieces)
     # Where the whole text is another one, its parts are not missed one by one.
     lost = [] if any(one.rule == "language_changed" for one in breaches) else lost_parts(before, after)
-    return breaches + [Breach("protected_lost", part.words) for part in lost]
+    negations = [one.words for one in breaches if one.rule == "negation_lost"]
+    for part in lost:
+        if part.kind != "exclusion" or not any(one in part.words for one in negations):
+            breaches.append(Breach("protected_lost", part.words))
+    return breaches
 
 
 def _added_words(pieces: Sequence[Piece]) -> Iterator[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 
+from lifesearch_kit.building.beginnings import Begun, begin_with
 from lifesearch_kit.building.difficulty import DIFFICULTIES, difficulty_of
 from lifesearch_kit.building.outcomes import Outcome
 from lifesearch_kit.errors import InputError
@@ -101,9 +101,9 @@ def selection_table(found: Sequence[Outcome], choices: Sequence[Choice]) -> pd.D
     Returns
     -------
     DataFrame
-        A row a query that is kept, undecided or not asked, or that a person decided on. Columns query_id, decision
-        (``keep``, ``drop``, ``open``), reason, language (of the text that is left: zh, en), domain, difficulty, query,
-        fate, and `remark`, why the steps did not keep it.
+        A row a query that is kept, undecided or still to be asked, or that a person decided on. Columns query_id,
+        decision (``keep``, ``drop``, ``open``), reason, language (of the text that is left: zh, en), domain,
+        difficulty, query, fate, and `remark`, why the steps did not keep it.
     """
     chosen = {one.query_id: one for one in choices}
     rows = []
@@ -153,19 +153,6 @@ def balance(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def begin_with(path: str | os.PathLike[str], example: str | os.PathLike[str] | None) -> Path:
-    """Put a copy of an example where a file made by hand will be, unless there is one already; return its path.
-
-    Raises
-    ------
-    InputError
-        When the example is named and not there.
-    """
-    target = Path(path)
-    if example is None or target.exists():
-        return target
-    if not Path(example).is_file():
-        raise InputError(f"{example}: there is no such file to begin with; correct the path, or leave it empty")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(example, target)
-    return target
+def begin_selection(path: Path, source: Path | None, found: Sequence[Outcome]) -> Begun:
+    """Begin the decisions with those of another file (``.csv``, ``.jsonl`` or ``.json``); see `begin_with`."""
+    return begin_with(path, source, lambda file: read_selection(file, found), write_selection)

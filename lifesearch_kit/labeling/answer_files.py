@@ -12,9 +12,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from lifesearch_kit.durable_lines import append_lines, read_lines
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.fields import Id
-from lifesearch_kit.labeling.durable_lines import append_line, torn_tail
 from lifesearch_kit.records import Record
 from lifesearch_kit.rows import Row, fault, json_lines
 from lifesearch_kit.text import fold, replace_lone_surrogates
@@ -127,13 +127,7 @@ class AnswerFile(Generic[AnyAnswer]):
         """
         if not self.path.exists():
             return []
-        content = self.path.read_bytes()
-        whole = content[: len(content) - len(torn_tail(content))]
-        try:
-            found = list(json_lines(whole.decode("utf-8-sig"), str(self.path)))
-        except UnicodeDecodeError as error:
-            line = whole[: error.start].count(b"\n") + 1
-            raise InputError(f"{self.path}:{line}: is no UTF-8; save the file as UTF-8") from None
+        found = list(json_lines(read_lines(self.path)[0], str(self.path)))
         faults = [one for one in found if isinstance(one, str)]
         answers = []
         for row in [one for one in found if isinstance(one, Row)]:
@@ -165,7 +159,7 @@ class AnswerFile(Generic[AnyAnswer]):
         if self._lock is None:
             raise InputError("this view was replaced by a newer one; go on there, or run this cell again")
         line = json.dumps(answer.model_dump(mode="json"), ensure_ascii=False, allow_nan=False)
-        append_line(self.path, replace_lone_surrogates(line)[0])
+        append_lines(self.path, replace_lone_surrogates(line)[0])
 
 
 def people(folder: Path) -> list[str]:

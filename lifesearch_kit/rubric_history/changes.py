@@ -43,7 +43,8 @@ class Change(Record):
     """One step in the life of a rubric.
 
     `version` counts its wordings from 1; only ``annotated`` and ``revised`` write one. `before` and `after` hold the
-    fields that the change touches, of `records.Rubric`; of a new rubric all of them, with nothing before.
+    fields that the change touches, of `records.Rubric`; of a new rubric all of them, with nothing before. `edited_in`
+    says where the change was made first: in the ``tasks``, which it was read from, or in the ``history`` alone.
     """
 
     task_id: Id
@@ -55,26 +56,40 @@ class Change(Record):
     time: Annotated[datetime, BeforeValidator(_as_time)]
     before: dict[str, Any] = Field(default_factory=dict)
     after: dict[str, Any] = Field(default_factory=dict)
+    edited_in: Literal["tasks", "history"] = "history"
 
 
 class Standing(NamedTuple):
-    """Where a rubric stands after a change: its fields, and who wrote them."""
+    """Where a rubric stands after a change: its fields, and who wrote which value of which field, in any version."""
 
     fields: dict[str, Any]
     version: int
     state: str
-    writer: str
+    written: tuple[tuple[str, Any, str], ...]
+
+    def writers(self) -> dict[str, list[str]]:
+        """Who wrote a value that stands, in any version, each with the fields; another spelling is no other person."""
+        spelt: dict[str, str] = {}
+        wrote: dict[str, set[str]] = {}
+        for name, value, author in self.written:
+            if self.fields[name] == value:
+                wrote.setdefault(spelt.setdefault(fold(author), author), set()).add(name)
+        return {author: [name for name in FIELDS if name in names] for author, names in wrote.items()}
 
 
 def next_standing(standing: Standing | None, change: Change) -> Standing:
     """Where a rubric stands once a sound change is made."""
-    writer = change.author if standing is None or change.state in _WRITES else standing.writer
     fields = (standing.fields if standing else _DEFAULTS) | change.after
-    return Standing(fields, change.version, change.state, writer)
+    new = change.after if standing else fields
+    written = tuple((name, value, change.author) for name, value in new.items())
+    return Standing(fields, change.version, change.state, (standing.written if standing else ()) + written)
 
 
 def change_fault(standing: Standing | None, change: Change, known: Iterable[str]) -> str | None:
     """Say what is wrong with a change of a rubric that stands so, the field first; None where nothing is.
+
+    Nobody who wrote a value that stands in any field has the rubric inspected or accepted: whoever mends a weight while
+    inspecting is one of its writers from then on. Two people keep the cycle by leaving the mending to the writer.
 
     Parameters
     ----------
@@ -89,15 +104,20 @@ def change_fault(standing: Standing | None, change: Change, known: Iterable[str]
     if change.state not in allowed:
         been = standing.state if standing else ""
         return f"field 'state': '{change.state}' cannot follow '{been}'; choose {', '.join(allowed)}"
-    if standing and change.state in ("inspected", "accepted") and fold(change.author) == fold(standing.writer):
+    own = [] if standing is None else _own_fields(standing, change.author)
+    if own and change.state in ("inspected", "accepted"):
         return (
-            f"field 'author': {change.author!r} wrote version {standing.version} and cannot have it "
+            f"field 'author': {change.author!r} wrote what stands in {', '.join(own)} and cannot have it "
             f"'{change.state}'; let another person read it"
         )
     version = standing.version + (change.state in _WRITES) if standing else 1
     if change.version != version:
         return f"field 'version': {change.version} is not the next one; write {version}"
     return _fields_fault(standing, change)
+
+
+def _own_fields(standing: Standing, author: str) -> list[str]:
+    return next((own for writer, own in standing.writers().items() if fold(writer) == fold(author)), [])
 
 
 def _fields_fault(standing: Standing | None, change: Change) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import warnings
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,12 +11,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lifesearch_kit.errors import InputError
-from lifesearch_kit.files import read_records
-from lifesearch_kit.records import Rubric, Task
-from lifesearch_kit.rows import PathLike, Row, fault, read_rows
-from lifesearch_kit.rubric_history.changes import FIELDS, Change, Standing, State, change_fault, next_standing
-from lifesearch_kit.text import replace_lone_surrogates
+from lifesearch_kit.durable_lines import alone_at, append_lines, read_lines
+from lifesearch_kit.errors import InputError, InputWarning
+from lifesearch_kit.files import validated
+from lifesearch_kit.records import Task
+from lifesearch_kit.rows import PathLike, Row, fault, json_lines
+from lifesearch_kit.rubric_history.changes import Change, Standing, State, change_fault, next_standing
+from lifesearch_kit.rubric_history.edits import edits_of
+from lifesearch_kit.text import replace_lone_surrogates, strip_invisible
 
 Standings = dict[tuple[str, str], Standing]
 
@@ -24,20 +26,34 @@ Standings = dict[tuple[str, str], Standing]
 def read_history(path: PathLike) -> list[Change]:
     """Read a history, in the order of its lines; empty where the file is not there yet.
 
+    A last line that was cut off, by a kill or because it is being written just now, is told in a warning and left out.
+
     Raises
     ------
     InputError
         Listing every fault with its line: wrong fields, a state that cannot follow, an author who inspects what they
         wrote, a rubric without a beginning, a version or an earlier value that does not fit.
     """
-    if not Path(path).exists():
-        return []
-    history = read_records(path, Change)
-    places = [row.place for row in read_rows(path)[0]]
-    _, faults = _follow(history, places, {})
+    history, torn = _read(Path(path))
+    if torn:
+        told = f"{path}: the last line is not whole, so it is left out; the next change that is recorded sets it aside"
+        warnings.warn(told, InputWarning, stacklevel=2)
+    return history
+
+
+def _read(path: Path) -> tuple[list[Change], bytes]:
+    if not path.exists():
+        return [], b""
+    text, torn = read_lines(path)
+    found = list(json_lines(text, str(path)))
+    faults = [one for one in found if isinstance(one, str)]
+    changes = list(validated((one for one in found if isinstance(one, Row)), Change, None, faults))
+    # What follows a line that cannot be read would be told as faults that it has not.
+    if not faults:
+        faults = _follow([change for _, change in changes], [row.place for row, _ in changes], {})
     if faults:
         raise InputError(faults)
-    return history
+    return [change for _, change in changes], torn
 
 
 def standings(history: Iterable[Change]) -> Standings:
@@ -59,7 +75,7 @@ def record_change(
     after: dict[str, Any] | None = None,
     time: datetime | None = None,
 ) -> Change:
-    """Add one change to a history.
+    """Add one change to a history. Other processes may do the same at once: each waits for the one before.
 
     Parameters
     ----------
@@ -75,14 +91,16 @@ def record_change(
     InputError
         For faults of the file, and for a change that cannot follow; nothing is written then.
     """
-    history = read_history(path)
-    standing = standings(history).get((task_id, rubric_id))
+    task_id, rubric_id = _name(task_id), _name(rubric_id)
     new = dict(after or {})
-    before = {name: standing.fields.get(name) for name in new} if standing else {}
-    version = 1 if standing is None else standing.version + (state in ("annotated", "revised"))
-    change = {"task_id": task_id, "rubric_id": rubric_id, "version": version, "state": state, "before": before}
-    change |= {"after": new, "author": author, "reason": reason, "time": time or datetime.now(UTC)}
-    return _add(path, history, [_change(path, change)])[0]
+    with alone_at(Path(path)):
+        history, _ = _read(Path(path))
+        standing = standings(history).get((task_id, rubric_id))
+        before = {name: standing.fields.get(name) for name in new} if standing else {}
+        version = 1 if standing is None else standing.version + (state in ("annotated", "revised"))
+        change = {"task_id": task_id, "rubric_id": rubric_id, "version": version, "state": state, "before": before}
+        change |= {"after": new, "author": _name(author), "reason": reason, "time": time or datetime.now(UTC)}
+        return _add(path, history, [_change(path, change)])[0]
 
 
 def record_edits(
@@ -90,30 +108,27 @@ def record_edits(
 ) -> list[Change]:
     """Add what was edited in the tasks since the history's last line; with an empty history, all rubrics as new.
 
-    A rubric that is gone from its task is ``rejected``. Raises InputError as `record_change`.
+    A rubric that is gone from its task is ``rejected``. What `record_change` made in the history alone is never undone
+    because the tasks do not have it yet.
+
+    Raises
+    ------
+    InputError
+        As `record_change`; and listing each value, rubric and rejection that stands in the history alone, while the
+        tasks are as they were before: nothing is written then.
     """
-    history = read_history(path)
-    then = time or datetime.now(UTC)
-    there = standings(history)
-    now = {(task.task_id, one.rubric_id): _fields(one) for task in tasks for one in task.rubrics}
-    edits: list[tuple[tuple[str, str], dict[str, Any]]] = []
-    for key, fields in now.items():
-        standing = there.get(key)
-        new = {name: value for name, value in fields.items() if standing is None or standing.fields.get(name) != value}
-        if standing is None:
-            edits.append((key, {"version": 1, "state": "annotated", "after": new}))
-        elif new or standing.state == "rejected":
-            before = {name: standing.fields.get(name) for name in new}
-            edits.append((key, {"version": standing.version + 1, "state": "revised", "before": before, "after": new}))
-    known = {task.task_id for task in tasks}
-    edits += [
-        (key, {"version": standing.version, "state": "rejected"})
-        for key, standing in there.items()
-        if key not in now and key[0] in known and standing.state != "rejected"
-    ]
-    told = {"author": author, "reason": reason, "time": then}
-    changes = [_change(path, {"task_id": task, "rubric_id": rubric} | one | told) for (task, rubric), one in edits]
-    return _add(path, history, changes)
+    told = {"author": _name(author), "reason": reason, "time": time or datetime.now(UTC), "edited_in": "tasks"}
+    with alone_at(Path(path)):
+        history, _ = _read(Path(path))
+        edits, behind = edits_of(tasks, history, standings(history))
+        if behind:
+            raise InputError([f"{path}: {one}" for one in behind])
+        return _add(path, history, [_change(path, edit | told) for edit in edits])
+
+
+def _name(name: str) -> str:
+    """A name without what cannot be seen, as records read it from a file; what is no text is told with its field."""
+    return " ".join(strip_invisible(name).split()) if isinstance(name, str) else name
 
 
 def _change(path: PathLike, fields: dict[str, Any]) -> Change:
@@ -124,12 +139,8 @@ def _change(path: PathLike, fields: dict[str, Any]) -> Change:
         raise InputError([fault(row, Change, one) for one in error.errors(include_url=False)]) from None
 
 
-def _fields(rubric: Rubric) -> dict[str, Any]:
-    return {name: getattr(rubric, name) for name in FIELDS}
-
-
-def _follow(changes: Sequence[Change], places: Sequence[str], there: Standings) -> tuple[Standings, list[str]]:
-    """Follow changes from where rubrics stand; a faulty one is told and passed over."""
+def _follow(changes: Sequence[Change], places: Sequence[str], there: Standings) -> list[str]:
+    """The faults of changes that follow where rubrics stand; a faulty one is passed over."""
     found, faults = dict(there), []
     for place, change in zip(places, changes, strict=True):
         key = (change.task_id, change.rubric_id)
@@ -138,20 +149,16 @@ def _follow(changes: Sequence[Change], places: Sequence[str], there: Standings) 
             found[key] = next_standing(found.get(key), change)
         else:
             faults.append(f"{place}: task {change.task_id!r}, rubric {change.rubric_id!r}: {wrong}")
-    return found, faults
+    return faults
 
 
 def _add(path: PathLike, history: Sequence[Change], changes: list[Change]) -> list[Change]:
-    _, faults = _follow(changes, [str(path)] * len(changes), standings(history))
+    faults = _follow(changes, [str(path)] * len(changes), standings(history))
     if faults:
         raise InputError(faults)
-    lines = "".join(f"{json.dumps(one.model_dump(mode='json'), ensure_ascii=False)}\n" for one in changes)
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("a+b") as file:
-        if file.tell() and file.seek(-1, os.SEEK_END) is not None and file.read(1) != b"\n":
-            lines = "\n" + lines
-        file.write(replace_lone_surrogates(lines)[0].encode())
-        file.flush()
-        os.fsync(file.fileno())
+    lines = (json.dumps(one.model_dump(mode="json"), ensure_ascii=False) for one in changes)
+    try:
+        append_lines(Path(path), *(replace_lone_surrogates(line)[0] for line in lines))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}), nothing was recorded; mend that") from None
     return changes

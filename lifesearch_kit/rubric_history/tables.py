@@ -46,17 +46,18 @@ def rubric_states(history: Sequence[Change]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a rubric, in the order in which they were annotated: task_id, rubric_id, version, state, writer (of that
-        version), changes (their number), last_author, last_time, next_step (empty where none is due).
+        A row a rubric, in the order in which they were annotated: task_id, rubric_id, version, state, writers (of what
+        stands, in any field), changes (their number), last_author, last_time, next_step (empty where none is due).
     """
     last = {(one.task_id, one.rubric_id): one for one in history}
     count = pd.Series([(one.task_id, one.rubric_id) for one in history], dtype=object).value_counts()
     rows: list[list[Any]] = [
-        [*key, one.version, one.state, one.writer, count[key], last[key].author, last[key].time, _NEXT[one.state]]
+        [*key, one.version, one.state, ", ".join(one.writers()), count[key], last[key].author, last[key].time]
         for key, one in standings(history).items()
     ]
-    columns = ["task_id", "rubric_id", "version", "state", "writer", "changes", "last_author", "last_time", "next_step"]
-    return pd.DataFrame(rows, columns=columns)
+    columns = ["task_id", "rubric_id", "version", "state", "writers", "changes", "last_author", "last_time"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(next_step=table["state"].map(_NEXT))
 
 
 def current_tasks(tasks: Sequence[Task], history: Sequence[Change]) -> list[Task]:
