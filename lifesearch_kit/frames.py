@@ -149,7 +149,7 @@ def stale_labels(labels: Iterable[Label], tasks: Iterable[Task], reports: Iterab
 def unknown_keys(
     tasks: Sequence[Task] | None,
     reports: Sequence[Report] | None,
-    judgments: Sequence[Judgment] | None,
+    judgments: pd.DataFrame | None,
     labels: Sequence[Label] | None,
 ) -> list[str]:
     """Faults between tables, one sentence each: rows whose task, rubric or report is in no other table."""
@@ -163,21 +163,26 @@ def unknown_keys(
             for one in reports or ()
             if one.task_id not in task_ids
         ]
-    graded: tuple[tuple[str, Sequence[Judgment | Label] | None], ...] = (("judgment", judgments), ("label", labels))
-    for what, rows in graded:
-        if tasks is not None:
+    labelled = pd.DataFrame([[getattr(one, name) for name in LABEL_KEY] for one in labels or ()], columns=LABEL_KEY)
+    for what, rows in (("judgment", judgments), ("label", labelled)):
+        if tasks is not None and rows is not None:
             faults += [
                 f"{what}s of task {task!r}: rubric {rubric!r} is not in the tasks; add it or drop them"
-                for task, rubric in dict.fromkeys((one.task_id, one.rubric_id) for one in rows or ())
+                for task, rubric in _distinct(rows, RUBRIC_KEY)
                 if (task, rubric) not in rubrics
             ]
-        if reports is not None:
+        if reports is not None and rows is not None:
             faults += [
                 f"{what}s of system {system!r}, task {task!r}, run {run}: there is no such report; add it or drop them"
-                for system, task, run in dict.fromkeys((one.system, one.task_id, one.run) for one in rows or ())
+                for system, task, run in _distinct(rows, REPORT_KEY)
                 if (system, task, run) not in report_keys
             ]
     return faults
+
+
+def _distinct(rows: pd.DataFrame, key: Sequence[str]) -> Iterable[tuple[Any, ...]]:
+    """The values of a key in the order of their first rows."""
+    return rows[list(key)].drop_duplicates().itertuples(index=False, name=None)
 
 
 def _unique(frame: pd.DataFrame, key: Sequence[str], what: str, shown: str | None = None) -> pd.DataFrame:

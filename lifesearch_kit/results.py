@@ -9,16 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from lifesearch_kit.columnar_copy import read_judgments_frame
 from lifesearch_kit.errors import InputError
-from lifesearch_kit.files import read_judgments, read_labels, read_reports, read_tasks
-from lifesearch_kit.frames import (
-    judgments_frame,
-    labels_frame,
-    reports_frame,
-    rubrics_frame,
-    tasks_frame,
-    unknown_keys,
-)
+from lifesearch_kit.files import read_labels, read_reports, read_tasks
+from lifesearch_kit.frames import labels_frame, reports_frame, rubrics_frame, tasks_frame, unknown_keys
 from lifesearch_kit.tables import TABLES, read_table
 
 _ORIGINS = {
@@ -46,7 +40,8 @@ class Results:
         A row a report: system, task_id, run, text, status, gradable, characters, iterations, tokens, tool calls in
         all and by tool (``calls_search`` ...), seconds, cost.
     judgments
-        A row a judgment: its key, satisfied (nullable boolean), status, reason, what it took.
+        A row a judgment: its key, satisfied (nullable boolean), status, reason, what it took. Texts of a large file
+        stay on the disk: choose columns before rows, as rows are copied with all of theirs.
     labels
         A row a label: its key, satisfied, note, stale (true where the labelled text has changed since).
     systems, domains, judges, rankings, dataset, cases
@@ -83,6 +78,9 @@ class Results:
 def load_results(folder: str | os.PathLike[str]) -> Results:
     """Read every table that a results folder holds.
 
+    A large judgments.jsonl is read in full once, and from a copy that is left beside it from then on
+    (`lifesearch_kit.columnar_copy`).
+
     Parameters
     ----------
     folder
@@ -111,7 +109,7 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
     # The benchmark's author chose the weights' step; results of other benchmarks have finer ones.
     tasks = read("tasks.jsonl", read_tasks, None, None)
     reports = read("reports.jsonl", read_reports)
-    judgments = read("judgments.jsonl", read_judgments)
+    judgments = read("judgments.jsonl", read_judgments_frame)
     labels = read("labels.csv", read_labels)
     tables = {name: read(f"{name}.csv", read_table, shape) for name, shape in TABLES.items()}
     if faults:
@@ -126,7 +124,7 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         tasks=None if tasks is None else tasks_frame(tasks),
         rubrics=None if tasks is None else rubrics_frame(tasks),
         reports=None if reports is None else reports_frame(reports),
-        judgments=None if judgments is None else judgments_frame(judgments),
+        judgments=judgments,
         labels=None if labels is None else labels_frame(labels, tasks or (), reports or ()),
         **tables,
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from lifesearch_kit.agreement.judge_summaries import judge_interval_words, judge_summary, rank_words
@@ -24,6 +25,7 @@ from lifesearch_kit.records import Judgment, Label, Report, Rubric, Task
 from lifesearch_kit.reference_labels import reference_labels
 from lifesearch_kit.results import Results
 from lifesearch_kit.scoring import summaries
+from lifesearch_kit.scoring.ranking import unjudged_causes
 from lifesearch_kit.statistics.hierarchical import hierarchical_intervals
 
 EMPTY = Results(Path())
@@ -70,6 +72,26 @@ def thrice(data: Results) -> Results:
         copies = [table.assign(task_id=table["task_id"] + ending) for ending in ("", "-2", "-3")]
         tables[name] = pd.concat(copies, ignore_index=True)
     return Results(**{**vars(data), **tables})
+
+
+class Untaken(pd.arrays.ArrowStringArray):
+    """Texts of which no rows may be copied."""
+
+    def take(self, *_: object, **__: object) -> object:
+        pytest.fail("texts were copied")
+
+
+def test_texts_of_judgments_are_not_copied_for_numbers() -> None:
+    first = results(VERDICTS | {"c": ((None, True), (True, True), (True, True), (True, True))})
+    judgments = pd.concat([first.require("judgments"), first.require("judgments").head(1).assign(judge="k")])
+    data = replace(first, judgments=judgments.reset_index(drop=True))
+    wordy = replace(data, judgments=data.require("judgments").assign(raw=Untaken(pa.array(["{}"] * len(judgments)))))
+    with pytest.warns(InputWarning, match="1 of 8 rubrics unjudged"):
+        scores = summaries.graded_reports(wordy)
+    with pytest.warns(InputWarning, match="1 of 8 rubrics unjudged"):
+        pd.testing.assert_frame_equal(scores, summaries.graded_reports(data))
+    pd.testing.assert_frame_equal(summaries.rubric_summary(wordy), summaries.rubric_summary(data))
+    assert unjudged_causes(wordy, scores) == unjudged_causes(data, scores)
 
 
 def test_the_overall_table_is_computed_from_judgments() -> None:

@@ -97,7 +97,7 @@ def unjudged_causes(results: Results, scores: pd.DataFrame | None, judge: str = 
 
 
 def _unjudged(judgments: pd.DataFrame, judge: str, scores: pd.DataFrame) -> str:
-    own = judgments[judgments["judge"] == judge]
+    own = judgments.loc[judgments["judge"] == judge, ["system", "satisfied", "status"]]
     counts = own[own["satisfied"].isna()].groupby(["status", "system"], observed=True).size()
     left = int(scores["unjudged"].sum()) - int(counts.sum())
     asked = f" {left:,} more rubrics of these reports were not asked yet." if left > 0 else ""

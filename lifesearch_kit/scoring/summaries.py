@@ -10,7 +10,7 @@ import pandas as pd
 
 from lifesearch_kit.errors import InputError
 from lifesearch_kit.results import Results
-from lifesearch_kit.scoring.report_scores import report_scores
+from lifesearch_kit.scoring.report_scores import SCORE_KEY, report_scores
 from lifesearch_kit.scoring.scores import group_scores, run_scores, system_scores
 from lifesearch_kit.statistics.hierarchical import hierarchical_intervals
 from lifesearch_kit.statistics.resampling import few_units
@@ -48,8 +48,8 @@ def graded_reports(results: Results, judge: str = "") -> pd.DataFrame | None:
     """
     if results.judgments is None:
         return None
-    chosen = results.judgments["judge"] == choose_judge(results.judgments, judge)
-    return report_scores(results.require("rubrics"), results.judgments[chosen], results.reports, unjudged="bounds")
+    verdicts = _verdicts(results.judgments, judge)
+    return report_scores(results.require("rubrics"), verdicts, results.reports, unjudged="bounds")
 
 
 def system_summary(
@@ -201,8 +201,7 @@ def rubric_summary(results: Results, judge: str = "") -> pd.DataFrame | None:
     """
     if results.judgments is None:
         return None
-    chosen = results.judgments["judge"] == choose_judge(results.judgments, judge)
-    ruled = results.judgments[chosen & results.judgments["satisfied"].notna()]
+    ruled = _verdicts(results.judgments, judge).dropna(subset="satisfied")
     rates = ruled.groupby(["task_id", "rubric_id"], observed=True)["satisfied"].agg(judged="size", pass_pct="mean")
     rates["pass_pct"] = 100 * rates["pass_pct"].astype(float)
     columns = ["task_id", "rubric_id", "criterion", "weight", "dimension"]
@@ -210,6 +209,12 @@ def rubric_summary(results: Results, judge: str = "") -> pd.DataFrame | None:
         rates.reset_index(), on=["task_id", "rubric_id"], validate="one_to_one"
     )
     return table.sort_values(["pass_pct", "weight"], ascending=[True, False], kind="stable", ignore_index=True)
+
+
+def _verdicts(judgments: pd.DataFrame, judge: str) -> pd.DataFrame:
+    """One judge's judgments without their texts, which a choice of rows would copy."""
+    chosen = judgments["judge"] == choose_judge(judgments, judge)
+    return judgments.loc[chosen, [*SCORE_KEY, "rubric_id", "satisfied", "status"]]
 
 
 def _plain(table: pd.DataFrame) -> pd.DataFrame:
