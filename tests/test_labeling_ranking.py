@@ -12,7 +12,7 @@ from made_studies import SYSTEMS, made_reports, made_tasks
 
 from lifesearch_kit.agreement import human_ranks
 from lifesearch_kit.agreement.task_ranks import TASK_RANKINGS, agreement_over_tasks
-from lifesearch_kit.errors import InputError
+from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.files import write_jsonl
 from lifesearch_kit.labeling.labels import LabelSession
 from lifesearch_kit.labeling.pages import Press
@@ -106,6 +106,27 @@ def test_ranks_of_systems_with_ties_shared(tmp_path: Path) -> None:
     assert len(ranks) == 12
     by_system = ranks[ranks["criterion"] == "completeness"].set_index("system")["rank"]
     assert [by_system[one] for one in SYSTEMS] == [1.0, 2.5, 2.5, 4.0]
+
+
+def test_rankings_over_another_set_of_systems_count_in_no_mean(tmp_path: Path) -> None:
+    first = begun(tmp_path)
+    for _ in range(2):
+        rank_task(first, dict(zip(SYSTEMS, (1, 2, 3, 4), strict=True)))
+    first.close()
+    fewer = [one for one in REPORTS if one.system in SYSTEMS[2:]]
+    sets = ranking_sets(TASKS, fewer, 4, np.random.default_rng(1))
+    again = begun(tmp_path, sets=sets)
+    assert again.answered == 0, "what was ranked among four is not ranked among two"
+    rank_task(again, {SYSTEMS[2]: 2, SYSTEMS[3]: 1})
+    again.close()
+    with pytest.warns(InputWarning, match=r"1 ranking over other sets of systems left aside: the 2 over "):
+        ranks = unblind(read_rankings(tmp_path), TASKS, REPORTS)
+    # Two tasks by three criteria of four systems; the later ranking of two of them replaces none of these.
+    assert len(ranks) == 2 * 3 * 4
+    assert dict(system_rankings(task_rankings(ranks)).set_index("system")["human_rank"]) == dict(
+        zip(SYSTEMS, (1.0, 2.0, 3.0, 4.0), strict=True)
+    )
+    assert begun(tmp_path).answered == 2, "and the session with all four still has them"
 
 
 def test_overall_ranks_are_those_of_mean_ranks() -> None:

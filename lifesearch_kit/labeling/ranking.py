@@ -61,7 +61,9 @@ class RankingSession:
         self._file = ranking_file(folder, annotator) if annotator else None
         if self._file is not None:
             given = self._file.resume()
-            self.answers = latest(given, "task_id")
+            asked = {one.task.task_id: frozenset(one.codes) for one in self.sets}
+            # Of other reports on the task, or of fewer, is another ranking.
+            self.answers = latest((one for one in given if one.together == asked.get(one.task_id)), "task_id")
             self.begun = given[0].answered if given else ""
             self.position = self._next_open(-1)
         self._take_up()

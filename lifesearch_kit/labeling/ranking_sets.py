@@ -60,6 +60,11 @@ class RankingAnswer(Answer):
     confirmed: bool = False
     fingerprint: str = ""
 
+    @property
+    def together(self) -> frozenset[str]:
+        """The codes of the reports that were ranked together, whatever the order."""
+        return frozenset(self.order)
+
 
 def ranking_sets(
     tasks: Iterable[Task], reports: Iterable[Report], n: int, rng: np.random.Generator

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
-from lifesearch_kit.errors import InputError
+from lifesearch_kit.errors import InputError, InputWarning
 from lifesearch_kit.fields import fingerprint
 from lifesearch_kit.labeling.answer_files import latest, people
 from lifesearch_kit.labeling.blinding import report_code
@@ -20,12 +22,15 @@ SOURCE = "blinded ranking"
 
 
 def read_rankings(folder: Path) -> list[RankingAnswer]:
-    """The last answer of each person to each task that they confirmed. Raises InputError as `AnswerFile.read`."""
+    """The last answer of each person to each task and set of reports that they confirmed.
+
+    Raises InputError as `AnswerFile.read`.
+    """
     found: list[RankingAnswer] = []
     faults: list[str] = []
     for name in people(folder / "rankings"):
         try:
-            found += latest(ranking_file(folder, name).read(), "task_id").values()
+            found += latest(ranking_file(folder, name).read(), "task_id", "together").values()
         except InputError as error:
             faults += error.faults
     if faults:
@@ -34,7 +39,10 @@ def read_rankings(folder: Path) -> list[RankingAnswer]:
 
 
 def unblind(rankings: Iterable[RankingAnswer], tasks: Iterable[Task], reports: Iterable[Report]) -> pd.DataFrame:
-    """Say whose reports were ranked.
+    """Say whose reports were ranked, for the rankings over one set of systems.
+
+    Ranks within other sets do not compare with them, so only the set with most rankings counts (of equally many the
+    larger one); the others are left aside with a warning. Of a person's rankings of one task and set the last counts.
 
     Returns
     -------
@@ -51,7 +59,7 @@ def unblind(rankings: Iterable[RankingAnswer], tasks: Iterable[Task], reports: I
     queries = {task.task_id: task.query for task in tasks}
     rows: list[tuple[object, ...]] = []
     faults: list[str] = []
-    for one in rankings:
+    for one in _over_one_set(list(rankings), by_code):
         place = f"ranking of {one.annotator!r}, task {one.task_id!r}"
         faults += _faults(one, place)
         found = [by_code[code] for code in one.order if code in by_code]
@@ -117,6 +125,29 @@ def write_rankings(by_task: pd.DataFrame, results: Path) -> list[Path]:
     if faults:
         raise InputError(faults)
     return [write_table(table.assign(source=SOURCE), results / name) for name, table in tables.items()]
+
+
+def _over_one_set(rankings: Iterable[RankingAnswer], by_code: Mapping[str, Report]) -> list[RankingAnswer]:
+    """The rankings over the set of systems that counts, and those of which it cannot be told."""
+    newest = {(one.annotator, one.task_id): one for one in rankings}
+    by_set: dict[tuple[str, str, frozenset[str]], RankingAnswer] = {}
+    untold = []
+    for one in rankings:
+        if one.together <= by_code.keys():
+            systems = frozenset(by_code[code].system for code in one.order)
+            by_set[one.annotator, one.task_id, systems] = one
+        elif one is newest[one.annotator, one.task_id]:
+            untold.append(one)
+    counts = Counter(systems for _, _, systems in by_set)
+    if not counts:
+        return untold
+    chosen = max(counts, key=lambda systems: (counts[systems], len(systems), sorted(systems)))
+    if len(counts) > 1:
+        aside = counts.total() - counts[chosen]
+        told = f"{aside} ranking{'s' if aside > 1 else ''} over other sets of systems left aside"
+        kept = f"the {counts[chosen]} over {', '.join(sorted(chosen))} count"
+        warnings.warn(f"{told}: {kept}, as ranks within different sets do not compare", InputWarning, stacklevel=3)
+    return [one for (_, _, systems), one in by_set.items() if systems == chosen] + untold
 
 
 def _faults(one: RankingAnswer, place: str) -> list[str]:
