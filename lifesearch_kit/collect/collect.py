@@ -156,12 +156,14 @@ def require_keys(settings: Sequence[ModelSettings | OwnAgent], *, live_tools: bo
     InputError
         Naming each missing variable and what needs it.
     """
-    needed: dict[str, list[str]] = {"SERPER_API_KEY": ["web search"]} if live_tools else {}
+    search = "SERPER_API_KEY"
+    needed: dict[str, list[str]] = {search: ["web search"]} if live_tools else {}
     for one in settings:
         if isinstance(one, ModelSettings) and not one.runs_here:
             needed.setdefault(one.api_key_env, []).append(one.name)
     faults = [
         f"set the environment variable {variable}, which {', '.join(users)} needs, to its key"
+        + ("" if variable == search else " (to any word where the endpoint asks for none)")
         for variable, users in needed.items()
         if not os.environ.get(variable, "").strip()
     ]
