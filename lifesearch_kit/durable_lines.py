@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 import warnings
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from lifesearch_kit.errors import InputError, InputWarning
+from lifesearch_kit.sqlite_files import locked
 
 _PATIENCE_SECONDS = 60.0
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -54,8 +53,7 @@ def _is_whole(line: bytes) -> bool:
     return line.rstrip().endswith(b"}") and b'"' not in bare and bare.count(b"{") <= bare.count(b"}")
 
 
-@contextmanager
-def alone_at(path: Path) -> Iterator[None]:
+def alone_at(path: Path) -> AbstractContextManager[None]:
     """Keep other processes and threads that ask for the same from a file of lines; wait for one that is at work there.
 
     Raises
@@ -63,21 +61,8 @@ def alone_at(path: Path) -> Iterator[None]:
     InputError
         When another one has not finished after a minute, or when no lock can be made beside the file.
     """
-    lock = path.with_suffix(".lock")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        held = sqlite3.connect(lock, timeout=_PATIENCE_SECONDS, isolation_level=None)
-    except (OSError, sqlite3.Error) as error:
-        raise InputError(f"{lock}: cannot be written ({error}); correct the path, or the folder's rights") from None
-    with closing(held):
-        try:
-            held.execute("BEGIN EXCLUSIVE")
-        except sqlite3.Error as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-                told = "another process has been writing to it for a minute; wait for it, or stop it"
-                raise InputError(f"{path}: {told}") from None
-            raise InputError(f"{lock}: cannot be written ({error}); correct the path, or the folder's rights") from None
-        yield
+    busy = f"{path}: another process has been writing to it for a minute; wait for it, or stop it"
+    return locked(path.with_suffix(".lock"), _PATIENCE_SECONDS, busy, "correct the path, or the folder's rights")
 
 
 def append_lines(path: Path, *lines: str) -> None:
