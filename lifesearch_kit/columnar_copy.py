@@ -69,7 +69,7 @@ def _columns(path: Path) -> pa.Table:
 
 
 def _in_memory(source: BinaryIO) -> pa.Table:
-    columns = pa.Table.from_batches(column_batches(source, hashlib.sha256()), SCHEMA)
+    columns = pa.Table.from_batches(column_batches(source), SCHEMA)
     refuse_repeats(columns)
     return columns
 

@@ -41,7 +41,7 @@ class UnusualError(Exception):
     """Lines or keys that a record by record reading has to look at: it tells what is wrong with them, or warns."""
 
 
-def column_batches(file: BinaryIO, digest: hashlib._Hash) -> Iterator[pa.RecordBatch]:
+def column_batches(file: BinaryIO, digest: hashlib._Hash | None = None) -> Iterator[pa.RecordBatch]:
     """Read JSON Lines of judgments, some 60 MB at a time.
 
     Parameters
@@ -49,7 +49,7 @@ def column_batches(file: BinaryIO, digest: hashlib._Hash) -> Iterator[pa.RecordB
     file
         Opened in binary.
     digest
-        Is updated with every byte that was read.
+        Is updated with every byte that was read, where it is wanted.
 
     Raises
     ------
@@ -84,10 +84,11 @@ def columns_frame(columns: pa.Table) -> pd.DataFrame:
     return frame
 
 
-def _pieces(file: BinaryIO, digest: hashlib._Hash) -> Iterator[pa.RecordBatch]:
+def _pieces(file: BinaryIO, digest: hashlib._Hash | None) -> Iterator[pa.RecordBatch]:
     while lines := file.readlines(_PIECE_BYTES):
         whole = b"".join(lines)
-        digest.update(whole)
+        if digest is not None:
+            digest.update(whole)
         try:
             records = _records([line for line in lines if line.strip(b" \t\r\n")])
             if sum(len(one.model_fields_set) for one in records) != len(_NAME_END.findall(whole)):

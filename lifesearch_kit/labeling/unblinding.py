@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -127,7 +127,7 @@ def write_rankings(by_task: pd.DataFrame, results: Path) -> list[Path]:
     return [write_table(table.assign(source=SOURCE), results / name) for name, table in tables.items()]
 
 
-def _over_one_set(rankings: Iterable[RankingAnswer], by_code: Mapping[str, Report]) -> list[RankingAnswer]:
+def _over_one_set(rankings: Sequence[RankingAnswer], by_code: Mapping[str, Report]) -> list[RankingAnswer]:
     """The rankings over the set of systems that counts, and those of which it cannot be told."""
     newest = {(one.annotator, one.task_id): one for one in rankings}
     by_set: dict[tuple[str, str, frozenset[str]], RankingAnswer] = {}

@@ -15,12 +15,12 @@ import itertools
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
 
 import openai
+from judged_server import TEXT, judged_server
 
 from lifesearch_kit.collect.collect import grade
 from lifesearch_kit.collect.plan import plan_checks
@@ -29,33 +29,6 @@ from lifesearch_kit.judge.checks import judge_messages
 from lifesearch_kit.records import Report, Rubric, Task
 from lifesearch_kit.settings import JudgeSettings
 
-SERVER = """
-import json
-from aiohttp import web
-BODY = json.dumps({"id": "c", "model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": {
-    "role": "assistant", "content": json.dumps({"satisfied": True, "reason": "stated"})}}],
-    "usage": {"prompt_tokens": 3000, "completion_tokens": 12, "total_tokens": 3012}}).encode()
-
-async def answer(request):
-    await request.read()
-    return web.Response(body=BODY, content_type="application/json")
-
-async def start():
-    application = web.Application(client_max_size=2**26)
-    application.router.add_post("/v1/chat/completions", answer)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    print(runner.addresses[0][1], flush=True)
-    await __import__("asyncio").Event().wait()
-
-__import__("asyncio").run(start())
-"""
-CHINESE, ENGLISH = (
-    "该报告说明了港口吞吐量的变化及其原因。",
-    "The port handled more containers than in the year before. ",
-)
-TEXT = (CHINESE * 195 + ENGLISH * 110)[:10_000]
 RUBRICS = tuple(Rubric(rubric_id=f"R{n}", criterion=f"States figure {n} for the port.", weight=0.5) for n in range(20))
 TASK = Task(task_id="t", language="en", domain="d", query="Which ports grew, and why?", rubrics=RUBRICS)
 
@@ -87,9 +60,8 @@ def main() -> None:
     calls = numbers[0] if numbers else 4000
     ways = {"grade": by_grade} if "--grade-only" in sys.argv else {"openai create": by_openai, "grade": by_grade}
     os.environ["OPENAI_API_KEY"] = "any word"
-    server = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
-    try:
-        judge = JudgeSettings(name="j", model="m", base_url=f"http://127.0.0.1:{server.stdout.readline().strip()}/v1")
+    with judged_server() as url:
+        judge = JudgeSettings(name="j", model="m", base_url=url)
         for concurrency in (32, 128, 512):
             took = {}
             for name, way in ways.items():
@@ -101,8 +73,6 @@ def main() -> None:
             if len(took) > 1:
                 print(f"     ratio {took['grade'] / took['openai create']:.2f}")
         print(f"most memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
-    finally:
-        server.kill()
 
 
 if __name__ == "__main__":

@@ -24,45 +24,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from judged_server import TEXT, judged_server
+
 LEVELS = (32, 128, 512)
 CRITERIA = 20
-CHINESE, ENGLISH = (
-    "该报告说明了港口吞吐量的变化及其原因。",
-    "The port handled more containers than in the year before. ",
-)
-TEXT = (CHINESE * 195 + ENGLISH * 110)[:10_000]
 QUERY = "Which ports grew, and why?"
-SERVER = """
-import asyncio, json
-from aiohttp import web
-
-VERDICT = {"satisfied": True, "reason": "stated", "criterion_status": "MET", "explanation": "stated"}
-BODY = json.dumps({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0,
-    "finish_reason": "stop", "message": {"role": "assistant", "content": json.dumps(VERDICT)}}],
-    "usage": {"prompt_tokens": 3000, "completion_tokens": 12, "total_tokens": 3012}}).encode()
-asked = 0
-
-async def answer(request):
-    global asked
-    asked += 1
-    await request.read()
-    return web.Response(body=BODY, content_type="application/json")
-
-async def count(request):
-    return web.Response(text=str(asked))
-
-async def start():
-    application = web.Application(client_max_size=2**26)
-    application.router.add_post("/v1/chat/completions", answer)
-    application.router.add_get("/asked", count)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    print(runner.addresses[0][1], flush=True)
-    await asyncio.Event().wait()
-
-asyncio.run(start())
-"""
 
 
 def criterion(number: int) -> str:
@@ -217,10 +183,7 @@ def main() -> None:
         return measure(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
     calls = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
     calls -= calls % CRITERIA
-    server = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
+    with judged_server() as url:
         print(f"{calls} calls. Calls a second; CPU milliseconds a call; most memory, MB.\n")
         print("| way | " + " | ".join(f"{level} at once" for level in LEVELS) + " |")
         print("|---|" + "---|" * len(LEVELS))
@@ -232,8 +195,6 @@ def main() -> None:
             found = [run(name, url, calls, level) for level in LEVELS]
             cells = [f"{one['calls_a_second']:,.0f}; {one['cpu_ms']:.2f}; {one['memory_mb']:.0f}" for one in found]
             print(f"| {name} {version} | " + " | ".join(cells) + " |", flush=True)
-    finally:
-        server.kill()
 
 
 if __name__ == "__main__":
