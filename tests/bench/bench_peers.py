@@ -179,8 +179,6 @@ def run(name: str, url: str, calls: int, at_once: int) -> dict[str, float]:
 
 
 def main() -> None:
-    if len(sys.argv) == 5:
-        return measure(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
     calls = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
     calls -= calls % CRITERIA
     with judged_server() as url:
@@ -198,4 +196,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) == 5:
+        measure(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    else:
+        main()
